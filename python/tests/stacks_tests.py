@@ -85,24 +85,34 @@ def no_kernel_has_it() -> None:
         job.described(simulated, 1)
 
 
-@pytest.fixture
-def aimd() -> Iterator[str]:
-    """Register the example of the documents, and forget it."""
-    found = importlib.util.spec_from_file_location("aimd", ROOT / "docs" / "examples" / "aimd.py")
+def _example(name: str, transport: str) -> Iterator[str]:
+    """Register the class of an example of the documents, and forget it."""
+    found = importlib.util.spec_from_file_location(name, ROOT / "docs" / "examples" / f"{name}.py")
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
-    sys.modules["aimd"] = module
+    sys.modules[name] = module
     found.loader.exec_module(module)
     known = [(table, dict(table)) for table in (KINDS, TRANSPORTS)]
-    yield aqmlab.register_transport(module.AIMD)
+    yield aqmlab.register_transport(getattr(module, transport))
     # Other tests look at every kind.
     for table, before in known:
         table.clear()
         table.update(before)
     flows._keys_of.cache_clear()
     flows._known.cache_clear()
-    del sys.modules["aimd"]
+    del sys.modules[name]
+
+
+@pytest.fixture
+def aimd() -> Iterator[str]:
+    yield from _example("aimd", "AIMD")
+
+
+@pytest.fixture
+def aioquic() -> Iterator[str]:
+    pytest.importorskip("aioquic")
+    yield from _example("aioquic_flow", "Aioquic")
 
 
 def a_transport_in_python_is_a_kind_of_flow(aimd: str) -> None:
@@ -116,6 +126,20 @@ def a_transport_in_python_is_a_kind_of_flow(aimd: str) -> None:
     assert told([f"3*{aimd}:size=60kb:payload=600b"])["completed_flows"].to_list() == [3, 3]
     with pytest.raises(InputError, match="payload: '2000b' is out of range"):
         told([f"1*{aimd}:payload=2000b"])
+
+
+def aioquic_runs_the_same_with_any_number_of_jobs_though_its_keys_differ(aioquic: str) -> None:
+    def told(jobs: int) -> list[pl.DataFrame]:
+        flows = [f"1*{aioquic}", f"1*{aioquic}:size=20kb:name=sized", "1*cubic"]
+        result = aqmlab.compare(rate="3mbit", rtt="40ms", duration="2s", flows=flows, aqm="pie", seeds=2, jobs=jobs)
+        return [result.runs.drop("cpu_s"), result.flows, result.series, result.queues]
+
+    alone, beside = told(1), told(2)
+    assert all(one.equals(other, null_equal=True) for one, other in zip(alone, beside, strict=True))
+    runs = alone[0]
+    assert runs["class.sized.completed_flows"].to_list() == [1, 1]
+    assert min(runs["class.aioquic.goodput_mbit"]) > 0.5
+    assert min(runs["class.aioquic.rtt_mean_ms"]) > 40.0
 
 
 def a_transport_that_raises_ends_the_run_with_its_place(aimd: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 //! The figure of a run: queue delay, goodput of each group, window of each flow over time, as SVG.
 
-use aqm_sim::report::Series;
+use aqm_sim::report::Report;
 use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;
@@ -18,7 +18,8 @@ const PANELS: [(&str, &str, &str, f64); 3] = [
     ("Congestion window, kB", "flow.", ".cwnd_bytes", 1e-3),
 ];
 
-pub(crate) fn draw(title: &str, series: &Series) -> String {
+pub(crate) fn draw(title: &str, report: &Report) -> String {
+    let series = &report.series;
     let (width, height) = (LEFT + WIDTH + 20.0, TOP + 3.0 * STEP);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -26,12 +27,12 @@ pub(crate) fn draw(title: &str, series: &Series) -> String {
         escaped(title)
     );
     for (number, (name, prefix, suffix, scale)) in PANELS.iter().enumerate() {
-        let lines: Vec<(&str, Vec<f64>)> = series
+        let lines: Vec<(String, Vec<f64>)> = series
             .columns
             .iter()
             .filter_map(|(column, values)| {
                 let label = column.strip_prefix(prefix)?.strip_suffix(suffix)?;
-                Some((label, values.iter().map(|value| value * scale).collect()))
+                Some((named(label, report), values.iter().map(|value| value * scale).collect()))
             })
             .collect();
         panel(&mut svg, name, &lines, &series.time_s, TOP + number as f64 * STEP + 30.0);
@@ -39,7 +40,13 @@ pub(crate) fn draw(title: &str, series: &Series) -> String {
     svg + "</svg>\n"
 }
 
-fn panel(svg: &mut String, name: &str, lines: &[(&str, Vec<f64>)], times: &[f64], top: f64) {
+/// A flow is called by its group and its number, all else as it is.
+fn named(label: &str, report: &Report) -> String {
+    let flow = label.parse().ok().and_then(|number: usize| report.flows.get(number));
+    flow.map_or_else(|| label.to_owned(), |flow| format!("{} {label}", flow.group))
+}
+
+fn panel(svg: &mut String, name: &str, lines: &[(String, Vec<f64>)], times: &[f64], top: f64) {
     let finite =
         |values: &[f64]| values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let highest = lines.iter().map(|(_, values)| finite(values)).fold(1e-9, f64::max);

@@ -118,7 +118,7 @@ impl Outcome {
 
     /// Writes the figure and the capture, and says where they are.
     fn keep(&self) -> String {
-        let svg = figure::draw(&self.title, &self.report.series);
+        let svg = figure::draw(&self.title, &self.report);
         let files = [("run.svg", svg.as_bytes()), ("queue.pcapng", self.report.packets.as_slice())];
         // A path without capture has no packets.
         let mut files = files.iter().filter(|(_, bytes)| !bytes.is_empty());

@@ -148,6 +148,7 @@ fn a_sender_that_never_backs_off_fails_with_its_figure_and_capture() {
     let figure = std::fs::read_to_string(folder.join("run.svg")).unwrap();
     // Queue delay, goodput of the group, window of each flow.
     assert_eq!(figure.matches("<polyline").count(), 4, "{figure}");
+    assert!([">aimd<", ">aimd 0<", ">aimd 1<"].iter().all(|label| figure.contains(label)), "{figure}");
     let points =
         figure.split("points=\"").skip(1).map(|rest| rest.split('"').next().unwrap().split(' ').count());
     assert!(points.clone().all(|count| count > 150), "{:?}", points.collect::<Vec<_>>());

@@ -56,6 +56,34 @@ def finite_flows_and_workloads_go_over_it(stack: str) -> None:
     assert run["class.workload.completed_flows"] > 20
 
 
+@pytest.mark.parametrize("stack", REAL)
+def a_stack_stops_when_it_is_told_and_that_is_no_failure(stack: str) -> None:
+    flows = [f"1*{stack}:start=0s:stop=2s", "1*cubic:start=0s"]
+    result = aqmlab.compare(rate="5mbit", rtt="20ms", duration="5s", warmup="1s", flows=flows, aqm="fifo", seeds=1)
+    assert not any("ended too soon" in warning for warning in result.warnings)
+    got = result.series.filter(name="flow.0.delivered_bytes").sort("time_s")
+    before, then, after = (got.filter(pl.col("time_s") <= at)["value"][-1] for at in (2.0, 2.1, 5.0))
+    assert before > 50_000
+    # What a socket of smoltcp holds is still sent.
+    assert after - then <= {"quinn": 0, "smoltcp": 256_000}[stack]
+
+
+def its_receivers_count_ecn_fields() -> None:
+    def counts(ecn: str, aqm: str) -> tuple[float | None, ...]:
+        flows = [f"1*quinn:ecn={ecn}"] if ecn else ["1*cubic:ecn=classic"]
+        result = aqmlab.compare(rate="5mbit", rtt="20ms", duration="4s", warmup="1s", flows=flows, aqm=aqm, seeds=1)
+        (run,) = result.runs.iter_rows(named=True)
+        if ecn == "classic":
+            # A QUIC packet that is marked is not dropped: all that are marked arrive.
+            assert run["ecn_ce_packets"] == pytest.approx(run["marks"], abs=2)
+        return tuple(run.get(f"ecn_{field}_packets") for field in ("ect0", "ect1", "ce"))
+
+    ect0, ect1, ce = counts("classic", "codel ecn")
+    assert (ect0 > 0, ect1, ce > 0) == (True, 0, True)
+    assert counts("off", "codel ecn") == (0, 0, 0)
+    assert counts("", "codel ecn") == (None, None, None)
+
+
 def a_connection_that_fails_is_named_below_the_result() -> None:
     flows = "2*quinn:start=0s"
     result = aqmlab.compare(rate="1mbit", rtt="20ms", duration="35s", flows=flows, loss="99.99%", aqm="fifo", seeds=1)
@@ -68,7 +96,7 @@ def a_connection_that_fails_is_named_below_the_result() -> None:
         ("1*quinn:cc=vegas", "cc: 'vegas' is not one of cubic, newreno"),
         ("1*quinn:mss=1000b", "'mss' means nothing for quinn"),
         ("1*quinn:packet=1000b", "packet: '1000b' is out of range"),
-        ("1*quinn:stop=1s", "only TCP flows stop at a time"),
+        ("1*quinn:start=2s:stop=1s", "stop is 1s: it must not be before the latest start, 2s"),
         ("1*smoltcp:ecn=classic", "ecn: 'classic' is not one of off"),
         ("1*web:transport=quinn", "transport 'quinn' is not one of"),
     ],

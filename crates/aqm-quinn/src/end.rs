@@ -7,10 +7,10 @@ use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 use aqm_sim::stack::{End, Lost};
 use aqm_sim::transport::Values;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use quinn_proto::{
     Connection, ConnectionError, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, Event,
-    TransportConfig,
+    TransportConfig, VarInt,
 };
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -173,6 +173,17 @@ impl End for QuinnEnd {
             connection.handle_timeout(now);
         }
         self.settle(now);
+    }
+
+    /// It closes the connection: what is not acknowledged by then is not sent again.
+    fn stop(&mut self, now: Time) -> bool {
+        let now = instant(now);
+        if let Some((_, connection)) = &mut self.connection {
+            self.work.stop();
+            connection.close(now, VarInt::from_u32(0), Bytes::new());
+        }
+        self.settle(now);
+        true
     }
 
     fn delivered(&self) -> u64 {

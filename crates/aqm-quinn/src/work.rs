@@ -15,6 +15,9 @@ pub(crate) trait Work: Send {
     /// Whether all is done: what ends the connection then is no failure.
     fn is_done(&self) -> bool;
 
+    /// Nothing more is to be done.
+    fn stop(&mut self) {}
+
     /// Payload read.
     fn delivered(&self) -> u64 {
         0
@@ -77,7 +80,7 @@ impl Work for Writer {
                     self.write(number, connection);
                 }
             }
-            StreamEvent::Finished { .. } => {
+            StreamEvent::Finished { .. } if self.unfinished > 0 => {
                 self.unfinished -= 1;
                 if self.unfinished == 0 {
                     connection.close(now, VarInt::from_u32(0), Bytes::new());
@@ -89,6 +92,10 @@ impl Work for Writer {
 
     fn is_done(&self) -> bool {
         self.unfinished == 0
+    }
+
+    fn stop(&mut self) {
+        (self.unfinished, self.streams, self.shares) = (0, Vec::new(), Vec::new());
     }
 }
 

@@ -155,6 +155,13 @@ impl End for SmolEnd {
         self.settle(now);
     }
 
+    /// It writes no more: what the socket holds is still sent.
+    fn stop(&mut self, now: Time) -> bool {
+        self.work = Work::Write(Some(0));
+        self.settle(now);
+        true
+    }
+
     fn delivered(&self) -> u64 {
         match self.work {
             Work::Read(read) => read,

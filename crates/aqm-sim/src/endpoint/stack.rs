@@ -27,6 +27,10 @@ pub(crate) struct StackEnds {
     pub(crate) round_trips: (Span, u64),
     /// What the client had found lost when measuring began.
     before: Lost,
+    /// Datagrams that the server has got since measuring began, by their ECN field.
+    pub(crate) fields: [u64; 4],
+    /// Whether the client stopped without being told.
+    is_silent: bool,
     /// What an end has done that none may do.
     misdeed: Option<String>,
 }
@@ -38,6 +42,8 @@ impl StackEnds {
             timers: [Time::MAX; 2],
             round_trips: (Span::ZERO, 0),
             before: Lost::default(),
+            fields: [0; 4],
+            is_silent: false,
             misdeed: None,
         }
     }
@@ -70,6 +76,7 @@ impl StackEnds {
     pub(crate) fn forget(&mut self) {
         self.before = self.client().losses();
         self.round_trips = (Span::ZERO, 0);
+        self.fields = [0; 4];
     }
 
     /// Why the connection has ended too soon, if it has.
@@ -81,6 +88,9 @@ impl StackEnds {
     /// A datagram has arrived.
     pub(crate) fn on_datagram(&mut self, side: Side, datagram: &[u8], ecn: Ecn, now: Time) {
         self.ends[side as usize].on_datagram(datagram, ecn, now);
+        if side == Side::Server {
+            self.fields[ecn as usize] += 1;
+        }
         if side == Side::Client
             && let Some(rtt) = self.client().rtt()
         {
@@ -94,9 +104,14 @@ impl StackEnds {
         self.ends[side as usize].on_timer(now);
     }
 
+    /// The client's application has nothing more to send.
+    pub(crate) fn stop(&mut self, now: Time) {
+        self.is_silent = !self.ends[Side::Client as usize].stop(now);
+    }
+
     /// The next datagram of an end, written into `datagram`.
     pub(crate) fn next_datagram(&mut self, side: Side, datagram: &mut Vec<u8>, now: Time) -> Option<Ecn> {
-        if self.misdeed.is_some() {
+        if self.misdeed.is_some() || (side == Side::Client && self.is_silent) {
             return None;
         }
         let ecn = self.ends[side as usize].next_datagram(datagram, now)?;

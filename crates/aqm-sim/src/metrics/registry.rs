@@ -445,6 +445,12 @@ declare! {
         "its 99th percentile").percentile(&SLOWDOWN_LARGE, 0.99);
     RETRANSMISSIONS = metric("retransmissions", "Sent again", Packets, 0, Neither,
         "segments or packets that senders sent again, rightly or not");
+    ECN_ECT0_PACKETS = metric("ecn_ect0_packets", "Received with ECT(0)", Packets, 0, Neither,
+        "datagrams with ECT(0) that receivers of real transports got, as they report them to their senders");
+    ECN_ECT1_PACKETS = metric("ecn_ect1_packets", "Received with ECT(1)", Packets, 0, Neither,
+        "the same with ECT(1)");
+    ECN_CE_PACKETS = metric("ecn_ce_packets", "Received with CE", Packets, 0, Neither,
+        "the same with CE");
     COMPLETED_FLOWS = metric("completed_flows", "Completed flows", One, 0, Higher,
         "finite flows that completed");
     STARTED_FLOWS = metric("started_flows", "Started flows", One, 0, Neither,

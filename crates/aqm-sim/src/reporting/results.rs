@@ -17,6 +17,7 @@ use crate::traffic::action::Wait;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
 use crate::traffic::voice;
+use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
 use std::collections::BTreeMap;
@@ -355,6 +356,13 @@ impl Run<'_> {
 
         let again = flows().map(|one| one.flow.losses().retransmissions).sum::<u64>();
         put(&RETRANSMISSIONS, again as f64);
+        let stacks = || flows().filter_map(|one| one.flow.session.stack.as_deref());
+        if stacks().next().is_some() {
+            let with = |field: Ecn| stacks().map(|ends| ends.fields[field as usize]).sum::<u64>() as f64;
+            put(&ECN_ECT0_PACKETS, with(Ecn::Ect0));
+            put(&ECN_ECT1_PACKETS, with(Ecn::Ect1));
+            put(&ECN_CE_PACKETS, with(Ecn::Ce));
+        }
         let times: Vec<f64> = flows().filter_map(|one| Some(one.flow.completion()?.as_secs_f64())).collect();
         let finite = || flows().filter(|one| one.flow.is_finite());
         if finite().next().is_some() {

@@ -82,6 +82,12 @@ impl FlowGroup {
         if self.start_ns.1 < self.start_ns.0 {
             return Err("start: the latest is before the earliest".to_owned());
         }
+        if let Source::Bulk { stop_ns: Some(stop), .. } = self.source
+            && stop < self.start_ns.1
+        {
+            let [stop, start] = [stop, self.start_ns.1].map(Time::from_nanos);
+            return Err(format!("stop is {stop}: it must not be before the latest start, {start}"));
+        }
         match &self.transport {
             Transport::Udp { packet_bytes, .. } => {
                 if !(UDP_SMALLEST..=LARGEST).contains(packet_bytes) {
@@ -103,17 +109,13 @@ impl FlowGroup {
                 if self.source == Source::Voip {
                     return Err("a call needs udp".to_owned());
                 }
-                if let Source::Bulk { stop_ns: Some(stop), .. } = self.source
-                    && stop < self.start_ns.1
-                {
-                    let [stop, start] = [stop, self.start_ns.1].map(Time::from_nanos);
-                    return Err(format!("stop is {stop}: it must not be before the latest start, {start}"));
-                }
                 tcp.check()?;
             }
             Transport::Rate(_) | Transport::Stack(_) => {
-                if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. }) {
-                    return Err("stop: only TCP flows stop at a time".to_owned());
+                if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. })
+                    && matches!(self.transport, Transport::Rate(_))
+                {
+                    return Err("stop: rate-based senders do not stop at a time".to_owned());
                 }
                 if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
                     return Err("a rate-based sender or a real transport needs a bulk source or a workload"

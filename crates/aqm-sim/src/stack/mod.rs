@@ -151,6 +151,12 @@ pub trait End: Send {
     /// Time has passed; does what is due by `now`.
     fn on_timer(&mut self, now: Time);
 
+    /// Its application has nothing more to send. Answers whether the end can be told; of one that cannot, nothing leaves from
+    /// then on.
+    fn stop(&mut self, _now: Time) -> bool {
+        false
+    }
+
     /// Bytes of payload that its application has got so far, each stream's in order.
     fn delivered(&self) -> u64;
 

@@ -155,7 +155,7 @@ pub static BULK: &[Key] = &[
         "stop_ns",
         Takes::One(Unit::Span),
         "",
-        "when the flows stop; what they have sent is still repeated if it is lost (TCP)",
+        "when the flows stop; TCP still repeats what is lost, and a real transport does what its page says",
     )
     .within(1.0, 1e15),
 ];

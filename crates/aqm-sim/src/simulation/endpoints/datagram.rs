@@ -1,5 +1,6 @@
 //! Datagrams: nothing answers and nothing is sent again.
 
+use crate::endpoint::flow::Session;
 use crate::endpoint::recorded::Recorded;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{Packet, Role};
@@ -30,13 +31,21 @@ impl Simulation {
         }
     }
 
-    /// A flow of a rate-based sender or of a real transport begins.
+    /// A flow of a rate-based sender or of a real transport begins, or one of the latter stops. Answers when it does so.
     #[cold]
-    pub(super) fn start_datagrams(&mut self, number: usize) {
-        match &self.flows[number].session.stack {
-            Some(_) => self.pump_stack(number, Side::Client),
+    pub(super) fn start_datagrams(&mut self, number: usize) -> Option<Time> {
+        let Session { stack, stop, .. } = &mut *self.flows[number].session;
+        let (stop, now) = (*stop, self.shared.now);
+        match stack {
+            Some(ends) => {
+                if now >= stop {
+                    ends.stop(now);
+                }
+                self.pump_stack(number, Side::Client);
+            }
             None => self.arm_rated(number),
         }
+        Some(stop).filter(|&stop| stop != Time::MAX && now < stop)
     }
 
     /// The timer of one of its ends may be due.

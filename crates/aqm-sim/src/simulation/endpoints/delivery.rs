@@ -77,7 +77,7 @@ impl Simulation {
                     self.pump(index);
                     return stop;
                 }
-                Endpoints::Datagrams => self.start_datagrams(index),
+                Endpoints::Datagrams => return self.start_datagrams(index),
             }
             return None;
         };

@@ -211,7 +211,7 @@ def the_command_writes_each_format(made: Result, tmp_path: Path) -> None:
         run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         assert len(run.stdout.splitlines()) == count
     run = subprocess.run([aqmlab_command, "export", made.folder], capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stderr) == (2, "aqmlab: export: name one format: --csv, --flent or --pcapng\n")
+    assert (run.returncode, run.stderr) == (2, "aqmlab: export: name one format: --csv, --flent, --pcapng or --qlog\n")
 
 
 def what_a_format_does_not_use_is_refused(made: Result, tmp_path: Path) -> None:

@@ -84,6 +84,17 @@ pub enum MarkReason {
     Threshold = 2,
 }
 
+impl MarkReason {
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MarkReason::Unspecified => "unspecified",
+            MarkReason::Congestion => "congestion",
+            MarkReason::Threshold => "threshold",
+        }
+    }
+}
+
 /// A packet that a discipline asks its host to send to a source (QCN and PMQECN feedback).
 ///
 /// The host builds the real packet: a discipline has no payload.

@@ -4,7 +4,7 @@ use crate::error::{input, of_run, stopped};
 use crate::guest::Guest;
 use crate::inputs::Inputs;
 use crate::{foreign, notation};
-use aqm_sim::report::{self, FlowRow, QueueRow, Report, TraceRow};
+use aqm_sim::report::{self, FlowRow, Place, QueueRow, Report, TraceRow};
 use aqm_sim::scenario::Scenario;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -202,6 +202,17 @@ impl Run {
         columns.set_item("rto_ns", column(|row| row.sender.rto_ns))?;
         columns.set_item("phase", column(|row| row.sender.phase.into()))?;
         Ok(columns)
+    }
+
+    /// Where something was logged (`sender N`, `queue LINK`) and its events, records of a JSON text sequence; empty unless the
+    /// scenario wants it.
+    #[getter]
+    fn logs<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+        let name = |place: &Place| match place {
+            Place::Sender(flow) => format!("sender {flow}"),
+            Place::Queue(link) => format!("queue {link}"),
+        };
+        self.0.logs.iter().map(|log| (name(&log.place), PyBytes::new(py, &log.events))).collect()
     }
 
     /// Warnings for the user about this run.

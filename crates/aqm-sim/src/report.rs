@@ -22,6 +22,8 @@ pub struct Report {
     pub packets: Vec<u8>,
     /// Every packet and acknowledgment at the senders, if the scenario wants it traced.
     pub trace: Vec<TraceRow>,
+    /// The senders of flows and the queues as qlog has them, if the scenario wants them logged.
+    pub logs: Vec<Log>,
     /// Counters of every queue of the graph.
     pub queues: Vec<QueueRow>,
     /// Warnings for the user about this run.
@@ -155,6 +157,24 @@ pub struct TraceRow {
     pub fate: Fate,
     /// TCP's sender: when data is sent, or before the acknowledgment is handled.
     pub sender: SenderRow,
+}
+
+/// What happened at one sender or in one queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Log {
+    /// Where.
+    pub place: Place,
+    /// Events of qlog, each a record of a JSON text sequence (RFC 7464).
+    pub events: Vec<u8>,
+}
+
+/// Where events are logged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum Place {
+    /// At the sender of the flow of this number.
+    Sender(u32),
+    /// In the queue of the link of this name.
+    Queue(String),
 }
 
 /// What became of a packet.

@@ -78,7 +78,7 @@ impl Stepped {
 
     /// When something happens next.
     pub fn next_event(&self) -> Option<Time> {
-        self.setup.simulation.shared.events.peek().map(|next| next.time)
+        self.setup.simulation.shared.events.first()
     }
 
     /// Changes parameters of the discipline.

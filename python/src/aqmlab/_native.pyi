@@ -423,6 +423,9 @@ class Run:
     def trace(self) -> dict[str, bytes]:
         """Columns of the trace as little-endian 64-bit integers; empty unless the scenario wants one."""
     @property
+    def logs(self) -> list[tuple[str, bytes]]:
+        """Places (``sender N``, ``queue LINK``) and their events as qlog; empty unless the scenario wants them."""
+    @property
     def warnings(self) -> list[str]:
         """What the user should know about this run."""
     @property

@@ -5,6 +5,7 @@ use super::stack::StackEnds;
 use super::tcp::Connection;
 use crate::measure::ledger::Ledger;
 use crate::measure::metrics::SenderState;
+use crate::measure::observer::AnySender;
 use crate::network::graph::LinkId;
 use crate::traffic::arrivals::Arrivals;
 use crate::transport::Losses;
@@ -50,6 +51,15 @@ pub(crate) struct Session {
 }
 
 impl Flow {
+    /// What sends in it, for observers.
+    pub(crate) fn sender(&self) -> AnySender<'_> {
+        match (&self.endpoints, &self.session.stack) {
+            (Endpoints::Tcp(connection), _) => AnySender::Tcp(&connection.sender),
+            (Endpoints::Datagrams, Some(ends)) => AnySender::Stack(ends.client()),
+            (Endpoints::Datagrams, None) => AnySender::Other,
+        }
+    }
+
     /// Its sender, for the time series; none for datagrams that nothing controls.
     pub(crate) fn sender_state(&self) -> Option<SenderState> {
         match &self.endpoints {

@@ -48,7 +48,8 @@ impl StackEnds {
         }
     }
 
-    fn client(&self) -> &dyn End {
+    /// The end that sends.
+    pub(crate) fn client(&self) -> &dyn End {
         &*self.ends[Side::Client as usize]
     }
 

@@ -16,7 +16,7 @@
 //! before (`TcpTxBuffer::GetPacketFromList` merges writes and cuts them). Of a source that waits for its window, most
 //! packets have one number, and few departures find a time.
 
-use super::observer::{AtHost, Dropped, Left, PacketObserver};
+use super::observer::{AtHost, AtQueue, Dropped, PacketObserver};
 use crate::metrics::registry::*;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
@@ -191,7 +191,7 @@ impl PacketObserver for FlowMonitor {
         seen.delay += delay;
     }
 
-    fn on_enqueue(&mut self, id: PacketId, queued: Backlog, now: Time) {
+    fn on_enqueue(&mut self, &AtQueue { id, queued, now, .. }: &AtQueue<'_>) {
         if std::mem::take(&mut self.refused) {
             return;
         }
@@ -200,13 +200,13 @@ impl PacketObserver for FlowMonitor {
         self.count(now, 1);
     }
 
-    fn on_dequeue(&mut self, &Left { id, queued, sojourn, now, .. }: &Left) {
+    fn on_dequeue(&mut self, &AtQueue { id, queued, now, .. }: &AtQueue<'_>, sojourn: Span) {
         self.sojourn_with_zeros.add(sojourn.as_millis_f64());
         self.on_taken(id, queued, now);
     }
 
     fn on_drop(&mut self, dropped: &Dropped<'_>) {
-        let Dropped { id, packet, reason, point, queued, sojourn, now } = *dropped;
+        let Dropped { id, packet, reason, point, queued, sojourn, now, .. } = *dropped;
         if is_of_flow(packet) && reason == DropReason::Inspected {
             self.vanished.push((self.sent[id as usize].0, place(packet)));
         } else {
@@ -267,8 +267,11 @@ impl PacketObserver for FlowMonitor {
 
 #[cfg(test)]
 mod tests {
+    use super::super::observer::AnySender;
     use super::*;
-    use aqm_core::packet::Ecn;
+    use std::sync::LazyLock;
+
+    static ANY: LazyLock<Packet> = LazyLock::new(Packet::default);
 
     fn ms(millis: u64) -> Time {
         Time::from_nanos(millis * 1_000_000)
@@ -280,12 +283,17 @@ mod tests {
     }
 
     fn at(id: u32, packet: &Packet, now: Time) -> AtHost<'_> {
-        AtHost { id, packet, protocol: 6, dscp: 0, written: 1000, sender: None, now }
+        AtHost { id, packet, protocol: 6, dscp: 0, written: 1000, sender: AnySender::Other, now }
     }
 
     fn dropped(id: u32, packet: &Packet, reason: DropReason, point: DropPoint) -> Dropped<'_> {
         let (queued, sojourn, now) = (queued(0), Span::ZERO, ms(6));
-        Dropped { id, packet, reason, point, queued, sojourn, now }
+        Dropped { id, packet, port: 0, reason, point, queued, sojourn, now }
+    }
+
+    /// A packet at a queue that holds `packets`.
+    fn held(id: u32, packets: u64, now: Time) -> AtQueue<'static> {
+        AtQueue { id, packet: &ANY, port: 0, queued: queued(packets), now }
     }
 
     fn queued(packets: u64) -> Backlog {
@@ -296,10 +304,6 @@ mod tests {
         let mut report = Report::default();
         monitor.report(&mut report, end);
         move |name: &str| report.metrics[name]
-    }
-
-    fn left(id: PacketId, queued: Backlog, sojourn: Span, now: Time) -> Left {
-        Left { id, ecn: Ecn::NotEct, queued, sojourn, now }
     }
 
     #[test]
@@ -350,16 +354,16 @@ mod tests {
             ..dropped(id, &ack, reason, point)
         };
         // Seven arrive, and an eighth is refused: lengths 1 to 7.
-        (0..7).for_each(|id| monitor.on_enqueue(id, queued(u64::from(id) + 1), ms(0)));
+        (0..7).for_each(|id| monitor.on_enqueue(&held(id, u64::from(id) + 1, ms(0))));
         monitor.on_drop(&drop(7, DropReason::Congestion, DropPoint::Enqueue, 7, 0, 0));
-        monitor.on_enqueue(7, queued(7), ms(0));
+        monitor.on_enqueue(&held(7, 7, ms(0)));
         // Five are destroyed, the head is dropped, and the last one leaves: lengths 6 to 0.
         (1..6).for_each(|id| {
             let left = 7 - u64::from(id);
             monitor.on_drop(&drop(id, DropReason::Inspected, DropPoint::Dequeue, left, 10, 10));
         });
         monitor.on_drop(&drop(0, DropReason::Congestion, DropPoint::Dequeue, 1, 10, 10));
-        monitor.on_dequeue(&left(6, queued(0), Span::from_millis(24), ms(24)));
+        monitor.on_dequeue(&held(6, 0, ms(24)), Span::from_millis(24));
         let told = told(&mut monitor, ms(100));
         assert_eq!(told("flowmon_queue_packets"), (28.0 + 21.0) / 13.0);
         assert_eq!(told("flowmon_queue_with_zeros_packets"), (28.0 + 21.0) / 14.0);
@@ -376,14 +380,14 @@ mod tests {
         for (id, number) in [0, 1200, 2400, 3600, 4800, 6000, 1200].into_iter().enumerate() {
             monitor.on_sent(&at(id as u32, &segment(number), ms(0)));
         }
-        (0..6).for_each(|id| monitor.on_enqueue(id, queued(1), ms(10 * u64::from(id))));
+        (0..6).for_each(|id| monitor.on_enqueue(&held(id, 1, ms(10 * u64::from(id)))));
         // The first departure finds the arrival at 40 ms, the next four nothing, the last its own at 50 ms.
         for (id, at) in [(0, 100), (1, 200), (2, 300), (3, 400), (4, 500), (5, 600)] {
-            monitor.on_dequeue(&left(id, queued(1), Span::ZERO, ms(at)));
+            monitor.on_dequeue(&held(id, 1, ms(at)), Span::ZERO);
         }
         // A segment that is sent again has its old number.
-        monitor.on_enqueue(6, queued(1), ms(700));
-        monitor.on_dequeue(&left(2, queued(1), Span::ZERO, ms(740)));
+        monitor.on_enqueue(&held(6, 1, ms(700)));
+        monitor.on_dequeue(&held(2, 1, ms(740)), Span::ZERO);
         assert_eq!(told(&mut monitor, ms(1000))("flowmon_sojourn_ms"), (60.0 + 550.0 + 40.0) / 3.0);
     }
 
@@ -392,10 +396,10 @@ mod tests {
         let mut monitor = FlowMonitor::default();
         let ack = packet(0, true, 40);
         (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
-        monitor.on_enqueue(0, queued(1), ms(0));
-        monitor.on_enqueue(1, queued(2), Time::from_nanos(29_100_000));
-        monitor.on_dequeue(&left(0, queued(1), Span::from_micros(14_700), Time::from_nanos(14_700_000)));
-        monitor.on_dequeue(&left(1, queued(0), Span::from_micros(900), ms(30)));
+        monitor.on_enqueue(&held(0, 1, ms(0)));
+        monitor.on_enqueue(&held(1, 2, Time::from_nanos(29_100_000)));
+        monitor.on_dequeue(&held(0, 1, Time::from_nanos(14_700_000)), Span::from_micros(14_700));
+        monitor.on_dequeue(&held(1, 0, ms(30)), Span::from_micros(900));
         let told = told(&mut monitor, ms(100));
         assert_eq!(
             (told("flowmon_queue_packets"), told("flowmon_queue_with_zeros_packets")),
@@ -409,10 +413,10 @@ mod tests {
         let mut monitor = FlowMonitor::default();
         let ack = packet(0, true, 40);
         (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
-        monitor.on_enqueue(0, queued(1), ms(0));
-        monitor.on_enqueue(1, queued(2), ms(10));
-        monitor.on_dequeue(&left(0, queued(1), Span::from_millis(20), ms(20)));
-        monitor.on_dequeue(&left(1, queued(0), Span::from_millis(20), ms(30)));
+        monitor.on_enqueue(&held(0, 1, ms(0)));
+        monitor.on_enqueue(&held(1, 2, ms(10)));
+        monitor.on_dequeue(&held(0, 1, ms(20)), Span::from_millis(20));
+        monitor.on_dequeue(&held(1, 0, ms(30)), Span::from_millis(20));
         // 10 ms of one, 10 of two, 10 of one, in 100.
         assert!((told(&mut monitor, ms(100))("all_queues_mean_packets") - 0.4).abs() < 1e-12);
     }

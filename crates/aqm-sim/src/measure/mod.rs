@@ -3,6 +3,7 @@
 pub(crate) mod classified;
 pub(crate) mod flow_monitor;
 pub(crate) mod ledger;
+pub(crate) mod logger;
 pub(crate) mod losses;
 pub(crate) mod metrics;
 pub(crate) mod observer;

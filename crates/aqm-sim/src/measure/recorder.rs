@@ -1,12 +1,11 @@
 //! Records the packets at one end of every flow or around queues, as a capture there would: headers alone, as pcapng.
 
-use super::observer::{AtHost, Dropped, Left, PacketObserver};
+use super::observer::{AtHost, AtQueue, Dropped, PacketObserver};
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
 use crate::scenario::Tap;
 use crate::transport::flags;
-use aqm_core::backlog::Backlog;
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 use aqm_io::capture::{Frame, Headers, LinkType, PcapngWriter, Transport};
 
 /// The first port of Linux's range, and iperf3's.
@@ -151,17 +150,17 @@ impl PacketObserver for Recorder {
         self.record(seen, false);
     }
 
-    fn on_enqueue(&mut self, id: PacketId, _: Backlog, now: Time) {
-        self.arrive(id, now);
+    fn on_enqueue(&mut self, seen: &AtQueue<'_>) {
+        self.arrive(seen.id, seen.now);
     }
 
-    fn on_dequeue(&mut self, &Left { id, ecn, now, .. }: &Left) {
-        let packet = at(&mut self.under_way, id);
+    fn on_dequeue(&mut self, seen: &AtQueue<'_>, _sojourn: Span) {
+        let packet = at(&mut self.under_way, seen.id);
         packet.is_queued = false;
         if let Some(headers) = &mut packet.headers {
-            headers.ecn = ecn;
+            headers.ecn = seen.packet.ecn;
             let headers = *headers;
-            self.write(BEHIND, &headers, now, None);
+            self.write(BEHIND, &headers, seen.now, None);
         }
     }
 

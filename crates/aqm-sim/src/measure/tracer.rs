@@ -1,9 +1,9 @@
 //! Traces every flow at its sender: what it sends and what becomes of it, which acknowledgments come, and the windows and
 //! timers of TCP at that time.
 
-use super::observer::{AtHost, Dropped, PacketObserver};
+use super::observer::{AnySender, AtHost, Dropped, PacketObserver};
 use crate::network::packet::{Packet, PacketId, Role};
-use crate::report::{Fate, Report, TraceRow};
+use crate::report::{Fate, Report, SenderRow, TraceRow};
 use crate::transport::flags;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
@@ -33,7 +33,7 @@ impl Tracer {
             edge: offsets.map(|&(_, end)| packet.number + u64::from(end)).max().unwrap_or(0),
             echo: packet.role == Role::Ack && packet.flags & flags::ECE != 0,
             fate: Fate::UnderWay,
-            sender: sender.unwrap_or_default(),
+            sender: if let AnySender::Tcp(sender) = sender { sender.row() } else { SenderRow::default() },
         });
     }
 

@@ -170,6 +170,12 @@ impl EventQueue {
         self.row.insert(entry);
     }
 
+    /// When the next event is due.
+    pub(crate) fn first(&self) -> Option<Time> {
+        let first = self.row.first().min(self.first_of_heaps);
+        (first != NEVER).then(|| Next::of(first).time)
+    }
+
     /// The next event, if it is in a heap and due by `until`. It stays in place until it is done: events added meanwhile are
     /// not earlier.
     #[inline]

@@ -9,7 +9,7 @@ use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
-use crate::measure::observer::{AtHost, Left, PacketObserver};
+use crate::measure::observer::{AtHost, AtQueue, PacketObserver};
 use crate::measure::port::Departure;
 use crate::network::in_flight::{InFlight, InFlightQueue};
 use crate::network::packet::{Packet, PacketId, Role};
@@ -123,12 +123,19 @@ impl Simulation {
         let flow = &self.flows[packet.flow as usize];
         let Identity { protocol, dscp, .. } = flow.identity;
         let written = u64::from(flow.session.piece);
-        let sender = match &flow.endpoints {
-            Endpoints::Tcp(connection) => Some(connection.sender.row()),
-            Endpoints::Datagrams => None,
-        };
+        let sender = flow.sender();
         let seen = AtHost { id, packet, protocol, dscp, written, sender, now: self.shared.now };
         self.shared.metrics.observers.iter_mut().for_each(|observer| show(observer.as_mut(), &seen));
+    }
+
+    /// Shows the observers a sender that has handled an acknowledgment or a timer.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn observe_sender(&mut self, number: usize, timed_out: bool) {
+        let (sender, now) = (self.flows[number].sender(), self.shared.now);
+        for observer in &mut self.shared.metrics.observers {
+            observer.on_sender(number as u32, sender, timed_out, now);
+        }
     }
 
     /// The next port of a packet's route (or [`END`]), which it has taken with this, and its length.
@@ -275,7 +282,8 @@ impl Simulation {
             metrics.after_arrival(device.observed.queued);
         }
         for observer in &mut self.shared.metrics.observers {
-            observer.on_enqueue(id, device.observed.queued, now);
+            let packet = &self.shared.slab[id];
+            observer.on_enqueue(&AtQueue { id, packet, port, queued: device.observed.queued, now });
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
@@ -528,12 +536,12 @@ impl Simulation {
         }
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);
-        for observer in &mut self.shared.metrics.observers {
-            let (queued, sojourn) = (device.observed.queued, now.since(metadata.arrival));
-            observer.on_dequeue(&Left { id, ecn, queued, sojourn, now });
-        }
         let packet = &mut self.shared.slab[id];
         packet.ecn = ecn;
+        for observer in &mut self.shared.metrics.observers {
+            let seen = AtQueue { id, packet, port, queued: device.observed.queued, now };
+            observer.on_dequeue(&seen, now.since(metadata.arrival));
+        }
         if ecn == Ecn::Ce && self.shared.faults.strike(Fault::CeForgotten) {
             packet.ecn = Ecn::Ect0;
         }

@@ -4,7 +4,7 @@ use super::faults::Fault;
 use super::state::{Device, Observed, Shared};
 use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
-use crate::measure::observer::Dropped;
+use crate::measure::observer::{AtQueue, Dropped};
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
@@ -57,7 +57,8 @@ impl Observer for PortObserver<'_> {
         if !self.shared.metrics.observers.is_empty() {
             let (queued, now) = (self.observed.queued, self.shared.now);
             let sojourn = now.since(packet.arrival);
-            let seen = Dropped { id, packet: dropped, reason, point, queued, sojourn, now };
+            let port = self.port;
+            let seen = Dropped { id, packet: dropped, port, reason, point, queued, sojourn, now };
             self.shared.metrics.observers.iter_mut().for_each(|observer| observer.on_drop(&seen));
         }
         if let Some(metrics) = &mut self.observed.metrics {
@@ -68,12 +69,20 @@ impl Observer for PortObserver<'_> {
         self.shared.slab.remove(id);
     }
 
-    fn on_mark(&mut self, packet: &Metadata, _reason: MarkReason) {
-        let Packet { flow, ecn, .. } = self.shared.slab[packet.cookie as PacketId];
+    fn on_mark(&mut self, packet: &Metadata, reason: MarkReason) {
+        let id = packet.cookie as PacketId;
+        let Packet { flow, ecn, .. } = self.shared.slab[id];
         if !ecn.is_capable() {
             self.shared.metrics.impossible = Some(Impossible::MarkedNotEct(flow));
         }
         self.shared.metrics.flows[flow as usize].marked += 1;
+        if !self.shared.metrics.observers.is_empty() {
+            let (queued, now, marked) = (self.observed.queued, self.shared.now, &self.shared.slab[id]);
+            let seen = AtQueue { id, packet: marked, port: self.port, queued, now };
+            let sojourn = now.since(packet.arrival);
+            let observers = self.shared.metrics.observers.iter_mut();
+            observers.for_each(|observer| observer.on_mark(&seen, sojourn, reason));
+        }
         if let Some(metrics) = &mut self.observed.metrics {
             metrics.on_mark(Signalled { flow, arrival: packet.arrival });
         }

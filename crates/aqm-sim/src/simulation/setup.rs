@@ -4,6 +4,7 @@ use super::members::Member;
 use super::state::Simulation;
 use crate::endpoint::flow::Label;
 use crate::measure::flow_monitor::FlowMonitor;
+use crate::measure::logger::Logger;
 use crate::measure::metrics::Metrics;
 use crate::measure::recorder::Recorder;
 use crate::measure::tracer::Tracer;
@@ -67,6 +68,10 @@ impl Setup {
             None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, aqm)?,
         };
+        if scenario.log {
+            let names = (0..network.links.len()).map(|link| network.link_name(link)).collect();
+            metrics.observers.push(Box::new(Logger::new(names, scenario.overhead_bytes)));
+        }
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(|error| input(error.to_string()))?;
         // A packet that jitters has an event of its own, which names it in fewer bits.

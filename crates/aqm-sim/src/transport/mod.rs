@@ -32,6 +32,7 @@ pub use ecn::EcnMode;
 pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};
 pub use rate::{LostSegment, RateSample};
 pub(crate) use receiver::{Acknowledgment, MAX_SACK_BLOCKS, Receiver, Segment};
+pub(crate) use scoreboard::DUP_THRESH;
 pub(crate) use sender::{Losses, Sender};
 pub use tcp::Tcp;
 pub(crate) use values::to_json;

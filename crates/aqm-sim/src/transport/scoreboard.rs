@@ -282,6 +282,11 @@ impl Scoreboard {
         self.pipe = pipe;
     }
 
+    /// Segments that are lost and not yet sent again.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().filter(|segment| segment.lost && !segment.retransmitted && !segment.sacked)
+    }
+
     /// Frees memory that a larger window needed: the ring runs through all its memory, and so through the caches.
     pub(crate) fn shrink(&mut self) {
         self.segments.shrink_to(2 * self.segments.len());

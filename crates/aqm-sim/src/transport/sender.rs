@@ -184,6 +184,27 @@ impl Sender {
         }
     }
 
+    /// What its flow asks for that does not change, for logs: bytes of a segment, and of the first window; whether losses are
+    /// found by time.
+    pub(crate) fn parameters(&self) -> (u32, u64, bool) {
+        (self.settings.mss, self.control.window.initial, self.rack.is_some())
+    }
+
+    /// The segments that are lost and not yet sent again: where they begin, and when they were sent.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, Time)> {
+        self.board.waiting().map(|segment| (segment.start, segment.sent_at))
+    }
+
+    /// Bytes believed to be in the network (RFC 6675 section 4).
+    pub(crate) fn pipe(&self) -> u64 {
+        self.board.pipe()
+    }
+
+    /// The rate that its segments are spaced by, bytes per second, if they are.
+    pub(crate) fn pacing_rate(&self) -> Option<f64> {
+        self.pacer.map(|_| self.control.rate().unwrap_or_else(|| self.window_rate()))
+    }
+
     /// Resets the statistics (end of the warm-up).
     pub(crate) fn forget(&mut self) {
         self.timer.rtt.forget();
@@ -375,8 +396,8 @@ impl Sender {
         self.reduction.cwr_due = self.settings.feedback.is_ecn();
     }
 
-    /// The retransmission timer fired: RFC 6298 section 5, RFC 5681 section 3.1.
-    pub(crate) fn on_timer(&mut self, now: Time) {
+    /// A timer is due. Answers whether the retransmission timer fired: RFC 6298 section 5, RFC 5681 section 3.1.
+    pub(crate) fn on_timer(&mut self, now: Time) -> bool {
         if let Some(rack) = &mut self.rack {
             if rack.probe_at.is_some_and(|at| at <= now) {
                 (rack.probe_at, rack.probe_due) = (None, true);
@@ -391,7 +412,7 @@ impl Sender {
             }
         }
         if self.timer.deadline.is_none_or(|deadline| deadline > now) {
-            return;
+            return false;
         }
         let first = !matches!(self.recovery.phase, Phase::Loss { .. });
         if first {
@@ -435,6 +456,7 @@ impl Sender {
         self.board.shrink();
         self.timer.rtt.back_off();
         self.timer.start(now);
+        true
     }
 
     /// The next segment that may be sent now, if any. Call until `None`, or the last, after every event.

@@ -132,6 +132,7 @@ def export(
     csv: Annotated[bool, typer.Option("--csv", help="A table for each frame; the two longest compressed.")] = False,
     flent: Annotated[bool, typer.Option("--flent", help="A .flent.gz for each run, which flent opens.")] = False,
     pcapng: Annotated[bool, typer.Option("--pcapng", help="Each run's packets; the run is made once more.")] = False,
+    qlog: Annotated[bool, typer.Option("--qlog", help="What senders and queues did, as qlog; the same.")] = False,
     aqm: Annotated[
         str | None, typer.Option("--aqm", metavar="LABEL", help="Of single runs, those of this AQM.")
     ] = None,
@@ -147,7 +148,8 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="DIR/csv, DIR/flent or DIR/pcapng unless given.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="DIR/csv, DIR/flent, DIR/pcapng or DIR/qlog unless given."),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -165,11 +167,12 @@ def export(
     from aqmlab.experiment import load
     from aqmlab.files import disk
 
-    formats = [name for name, wanted in (("csv", csv), ("flent", flent), ("pcapng", pcapng)) if wanted]
+    asked = (("csv", csv), ("flent", flent), ("pcapng", pcapng), ("qlog", qlog))
+    formats = [name for name, wanted in asked if wanted]
     if len(formats) != 1:
-        raise InputError("export: name one format: --csv, --flent or --pcapng")
+        raise InputError("export: name one format: --csv, --flent, --pcapng or --qlog")
     if csv and (aqm or seed or point):
-        raise InputError("export: --aqm, --seed and --point choose among single runs, with --flent or --pcapng")
+        raise InputError("export: --aqm, --seed and --point choose among single runs, with --flent, --pcapng or --qlog")
     if at and not pcapng:
         raise InputError("export: --at goes with --pcapng")
     number = None if point is None else parse_whole(point)
@@ -181,6 +184,8 @@ def export(
         contents = exports.csv(result)
     elif flent:
         contents = exports.flent(result, *chosen)
+    elif qlog:
+        contents = exports.qlog(result, *chosen)
     else:
         contents = exports.pcapng(result, *chosen, tap=at or "senders")
     disk.check_free((target / name for name in contents), force=force)

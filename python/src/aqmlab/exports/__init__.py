@@ -1,4 +1,4 @@
-"""Results in the formats of other programs: CSV, flent's, packet captures, and other libraries' tables.
+"""Results in the formats of other programs: CSV, flent's, packet captures, qlog, and other libraries' tables.
 
 Each function returns the content of files by their names; the caller writes them.
 """
@@ -6,6 +6,7 @@ Each function returns the content of files by their names; the caller writes the
 from aqmlab.exports.csv import csv
 from aqmlab.exports.flent import flent
 from aqmlab.exports.packets import pcapng
+from aqmlab.exports.qlog import qlog
 from aqmlab.exports.tables import to_arrow, to_pandas
 
-__all__ = ["csv", "flent", "pcapng", "to_arrow", "to_pandas"]
+__all__ = ["csv", "flent", "pcapng", "qlog", "to_arrow", "to_pandas"]

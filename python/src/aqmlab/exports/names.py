@@ -38,19 +38,20 @@ def runs(result: Result, aqm: str | None = None, seed: int | None = None, point:
     for number, label, one in result.runs.select("point", "aqm", "seed").iter_rows():
         if (aqm in (None, label)) and (seed in (None, one)) and (point in (None, number)):
             place = f"{number}-" if len(result.points) > 1 else ""
-            short = _short(label)
+            brief = short(label)
             # Labels that differ by other letters alone. No short one has two dashes in a row.
-            alike = [other for other in result.aqms if _short(other) == short]
+            alike = [other for other in result.aqms if short(other) == brief]
             twin = f"--{alike.index(label) + 1}" if len(alike) > 1 else ""
-            found.append(Chosen(number, label, one, f"{place}{short}{twin}-{one}"))
+            found.append(Chosen(number, label, one, f"{place}{brief}{twin}-{one}"))
     if not found:
         asked = (("seed", seed), ("point", point))
         raise InputError(f"{', '.join(f'{name} {value}' for name, value in asked if value is not None)}: no such run")
     yield from found
 
 
-def _short(label: str) -> str:
+def short(label: str) -> str:
+    """Return what of a label may be in the name of a file."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", label)[:_LONGEST].strip("-")
 
 
-__all__ = ["Chosen", "runs"]
+__all__ = ["Chosen", "runs", "short"]

@@ -204,6 +204,9 @@ fields! {
         /// Whether every flow is traced at its sender.
         #[serde(default)]
         pub trace: bool,
+        /// Whether all senders and queues are logged as qlog has it.
+        #[serde(default)]
+        pub log: bool,
         /// Ports whose queues are measured, the first of them for metrics without a prefix: `bottleneck` and `back` of a
         /// dumbbell; of a topology those that it names, and `from->to` of any other link. None means the bottleneck.
         #[serde(default)]

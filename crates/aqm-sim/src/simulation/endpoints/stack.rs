@@ -92,6 +92,9 @@ impl Simulation {
                 break;
             }
         }
+        if side == Side::Client && !self.shared.metrics.observers.is_empty() {
+            self.observe_sender(number, false);
+        }
         if let Some(at) = self.stack(number).and_then(|ends| ends.arm(side, now)) {
             let kind = match side {
                 Side::Client => EventKind::SenderTimer,

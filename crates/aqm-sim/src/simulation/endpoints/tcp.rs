@@ -45,6 +45,9 @@ impl Simulation {
                 if !flow.identity.back {
                     self.shared.metrics.on_round_trips(before, connection.sender.rtt().total());
                 }
+                if !self.shared.metrics.observers.is_empty() {
+                    self.observe_sender(number, false);
+                }
                 self.pump(number);
             }
             (_, true) => self.answer_syn(number, packet),
@@ -212,7 +215,10 @@ impl Simulation {
             return None;
         }
         connection.sender_timer = Time::MAX;
-        connection.sender.on_timer(self.shared.now);
+        let timed_out = connection.sender.on_timer(self.shared.now);
+        if !self.shared.metrics.observers.is_empty() {
+            self.observe_sender(number, timed_out);
+        }
         self.pump(number);
         None
     }

@@ -172,3 +172,25 @@ def the_command_writes_them(made: Result, aqmlab: Command) -> None:
     assert aqmlab("export", str(made.folder), "--qlog", "--aqm", "fifo", "--seed", "1").status == 0
     written = {path.name: path.read_bytes() for path in (made.folder / "qlog").iterdir()}
     assert written == exports.qlog(made, aqm="fifo", seed=1)
+
+
+def a_paced_sender_times_out_where_a_full_queue_drops_a_retransmission_unless_losses_are_found_by_time() -> None:
+    """RFC 6675 finds no second loss of a segment; RFC 8985 does."""
+
+    def logs(keys: str) -> tuple[Events, Events]:
+        flows = f"1*newreno:pacing=on:start=0s{keys}"
+        made = aqmlab.compare(rate="10mbit", rtt="20ms", buffer="20p", flows=flows, aqm="fifo", duration="6s", seeds=1)
+        sender, queue = (_parsed(content) for content in exports.qlog(made).values())
+        return sender, queue
+
+    sender, queue = logs("")
+    lost, sent = _named(sender, "quic:packet_lost"), _named(sender, "quic:packet_sent")
+    offsets = {one["header"]["packet_number"]: one["frames"][0]["offset"] for one in sent}
+    dropped = Counter(offsets[one["packet_number"]] for one in _named(queue, "aqmlab:packet_dropped"))
+    states = [one["new"] for one in _named(sender, "quic:congestion_state_updated")]
+    by_timer = [offsets[one["header"]["packet_number"]] for one in lost if one["trigger"] == "pto_expired"]
+    assert states.count("loss") > 2
+    # As many segments that the timer found as timeouts, at least, were dropped twice.
+    assert sum(dropped[offset] > 1 for offset in by_timer) >= states.count("loss")
+    sender, _ = logs(":rack=on")
+    assert {one["trigger"] for one in _named(sender, "quic:packet_lost")} == {"time_threshold"}

@@ -101,7 +101,12 @@ pub static TCP: &[ParamSpec] = &[
     ),
     ParamSpec::new("window", Kind::Size, Value::Auto, (1.0, WITHOUT_BOUND), "cap on the window", "no cap")
         .or_auto("no cap"),
-    ParamSpec::flag("pacing", false, "segments spaced over the round trip", "Linux: with sch_fq only"),
+    ParamSpec::flag(
+        "pacing",
+        false,
+        "segments spaced over the round trip; without rack=on a full queue may drop retransmissions too",
+        "Linux: with sch_fq only",
+    ),
     ParamSpec::flag("hystart", false, "HyStart++ in the first slow start", "RFC 9406"),
     ParamSpec::choice(
         "detect",

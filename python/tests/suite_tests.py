@@ -212,6 +212,22 @@ def a_control_that_is_none_is_refused_before_any_run(
     assert not (tmp_path / "out").exists()
 
 
+def a_scenario_leaves_out_a_control_that_it_cannot_carry(of_controls: Path, tmp_path: Path) -> None:
+    one = next(path for path in of_controls.glob("*.toml") if path.name != "suite.toml")
+    limited = one.read_text().replace("2*$control:", "2*onoff:rate=1mbit:transport=$control:")
+    assert limited != one.read_text()
+    (of_controls / "limited.toml").write_text(limited)
+    plan = of_controls / "suite.toml"
+    entry = plan.read_text().partition("[[scenario]]")[2].replace(f'"{one.stem}"', '"limited"')
+    plan.write_text(f"{plan.read_text()}\n[[scenario]]{entry}")
+    suite = suites.find(str(of_controls))
+    outcome = suites.conduct(suite, [], folder=tmp_path / "out", controls=["newreno", "quinn"], quick=True)
+    (why,) = outcome.skipped
+    assert ", quinn: " in why
+    assert "transport 'quinn' is not one of udp, newreno" in why
+    assert [part.shown.aqms for part in outcome.parts] == [["newreno", "quinn"], ["newreno"]]
+
+
 def a_suite_of_disciplines_takes_no_controls(aqmlab: Command, tiny: Path, of_controls: Path) -> None:
     assert "tiny compares disciplines" in aqmlab("suite", str(tiny), "--flows", "cubic").line
     plan = of_controls / "suite.toml"

@@ -102,6 +102,9 @@ def conduct(
             raise InputError(f"only: '{one}' is no section or scenario of {suite.name}; known are {known}")
     planned = []
     skipped = []
+    # Controls that a scenario takes, and what is wrong with others.
+    fit: set[str] = set()
+    unfit: dict[str, InputError] = {}
     for entry in entries:
         mine = _aqms(entry, chosen)
         if not mine and not compared:
@@ -118,7 +121,15 @@ def conduct(
             loaded = replace(loaded, points=points)
         for control in compared:
             alone = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] == control)
-            if refused := experiment.refused(replace(loaded, points=alone), engine):
+            try:
+                refused = experiment.refused(replace(loaded, points=alone), engine)
+            except InputError as error:
+                # Another scenario may be able to carry it.
+                refused = str(error)
+                unfit.setdefault(control, error)
+            if not refused:
+                fit.add(control)
+            else:
                 skipped.append(f"section {entry.section}, {entry.title}, {control}: {refused}")
                 rest = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] != control)
                 loaded = replace(loaded, points=rest)
@@ -127,6 +138,9 @@ def conduct(
             continue
         if loaded.points:
             planned.append((entry, loaded))
+    for control, problem in unfit.items():
+        if control not in fit:
+            raise problem
     if not planned:
         raise InputError(f"suite: nothing is left to run: {'; '.join(skipped)}")
     parts = []

@@ -125,7 +125,7 @@ def conduct(
                 refused = experiment.refused(replace(loaded, points=alone), engine)
             except InputError as error:
                 # Another scenario may be able to carry it.
-                refused = str(error)
+                refused = str(error).removeprefix(f"{entry.file}: ")
                 unfit.setdefault(control, error)
             if not refused:
                 fit.add(control)

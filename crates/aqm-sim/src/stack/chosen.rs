@@ -50,7 +50,7 @@ impl Named {
     /// ```
     /// use aqm_sim::stack::{MINIMAL, Named};
     /// let named = Named::new(&MINIMAL).with(&MINIMAL, "packet", "1kb").unwrap();
-    /// assert_eq!(named.fields["packet_bytes"], 1000);
+    /// assert_eq!(named.fields["packet_bytes"], 1024);
     /// assert!(Named::new(&MINIMAL).with(&MINIMAL, "pakcet", "1kb").unwrap_err().contains("did you mean 'packet'?"));
     /// ```
     pub fn with(mut self, info: &Info, key: &str, value: &str) -> Result<Named, String> {

@@ -33,7 +33,8 @@
  * Times are nanoseconds from any origin (of a path: from its beginning), and never decrease. Sizes are bytes.
  *
  * Errors. Every function that can fail returns a status; below zero it is an error, aqmlab_message() says what is wrong,
- * and nothing has happened. No panic leaves the library. What can be told, and is:
+ * and nothing has happened, but for aqmlab_path_deliver without room for a datagram: the path has reached its time. No panic
+ * leaves the library. What can be told, and is:
  *   - a null pointer; a text that is not UTF-8, or that aqmlab does not know (the message is that of the command line, with
  *     the nearest names); a field out of its range; a time before that of an earlier call;
  *   - a queue or path that was freed, also if others were made since, and a value that never was one: a handle is a number that
@@ -272,8 +273,8 @@ aqmlab_status aqmlab_path_send(aqmlab_path *path,
                                uint64_t now_ns);
 
 // Goes on until a datagram comes to one of your ends, or to `until_ns`: AQMLAB_NONE then. Its bytes are copied to `bytes`; if
-// there is no room for them, that is AQMLAB_INPUT, and the datagram stays. The path has reached `datagram`'s time, or
-// `until_ns`: nothing can be sent before.
+// there is no room for them, that is AQMLAB_INPUT: `datagram` is filled nevertheless, says how many they are, and the next call
+// has them. The path has reached `datagram`'s time, or `until_ns`: nothing can be sent before.
 aqmlab_status aqmlab_path_deliver(aqmlab_path *path,
                                   uint64_t until_ns,
                                   void *bytes,

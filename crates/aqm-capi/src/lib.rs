@@ -219,14 +219,16 @@ pub unsafe extern "C" fn aqmlab_path_send(
 ) -> Status {
     guarded(|| {
         let bytes = NonNull::new(bytes.cast_mut()).ok_or_else(|| Failure::null("bytes"))?;
+        // No slice may be longer than half the address space.
+        path::check_length(length)?;
         let bytes = unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<u8>(), length) };
         table::with(path.addr(), |path: &mut Path| path.send(end, bytes, ecn, now_ns))
     })
 }
 
 /// Goes on until a datagram comes to one of your ends, or to `until_ns`: AQMLAB_NONE then. Its bytes are copied to `bytes`; if
-/// there is no room for them, that is AQMLAB_INPUT, and the datagram stays. The path has reached `datagram`'s time, or
-/// `until_ns`: nothing can be sent before.
+/// there is no room for them, that is AQMLAB_INPUT: `datagram` is filled nevertheless, says how many they are, and the next call
+/// has them. The path has reached `datagram`'s time, or `until_ns`: nothing can be sent before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_path_deliver(
     path: *mut PathHandle,
@@ -239,12 +241,10 @@ pub unsafe extern "C" fn aqmlab_path_deliver(
         let bytes = NonNull::new(bytes.cast::<u8>()).ok_or_else(|| Failure::null("bytes"))?;
         let datagram = Answer::new(datagram, "datagram")?;
         table::with(path.addr(), |path: &mut Path| {
-            let arrived = path.deliver(until_ns, room)?;
-            Ok(datagram.give(arrived.map(|arrival| {
-                let from = arrival.datagram.as_slice();
-                unsafe { bytes.copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
-                Datagram::of(&arrival)
-            })))
+            let status = datagram.give(path.wait(until_ns)?);
+            let from = path.take(room)?;
+            unsafe { bytes.copy_from_nonoverlapping(NonNull::from(from.as_slice()).cast(), from.len()) };
+            Ok(status)
         })
     })
 }

@@ -4,7 +4,7 @@ use crate::packet::{Counters, ecn};
 use crate::status::{Failure, Status};
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
-use aqm_testbed::{Arrival, Driven, Refusal};
+use aqm_testbed::{Arrival, Driven, LARGEST_DATAGRAM, Refusal};
 
 /// A datagram that has come to an end.
 #[repr(C)]
@@ -21,7 +21,7 @@ pub struct Datagram {
 
 impl Datagram {
     /// All of it but the bytes.
-    pub(crate) fn of(arrival: &Arrival) -> Datagram {
+    fn of(arrival: &Arrival) -> Datagram {
         Datagram {
             time_ns: arrival.time.as_nanos(),
             length: arrival.datagram.len(),
@@ -33,7 +33,7 @@ impl Datagram {
 
 pub(crate) struct Path {
     driven: Driven,
-    /// What has arrived and found no room.
+    /// What has arrived, until there is room for it.
     held: Option<Arrival>,
 }
 
@@ -56,19 +56,23 @@ impl Path {
         Ok(Status::AqmlabOk)
     }
 
-    pub(crate) fn deliver(&mut self, until: u64, room: usize) -> Result<Option<Arrival>, Failure> {
+    /// What arrives next, but for its bytes. It stays until they are taken.
+    pub(crate) fn wait(&mut self, until: u64) -> Result<Option<Datagram>, Failure> {
         if self.held.is_none() {
             self.held = self.driven.deliver(Time::from_nanos(until)).map_err(failure)?;
         }
-        match &self.held {
-            Some(arrival) if arrival.datagram.len() > room => {
-                let bytes = arrival.datagram.len();
-                Err(Failure::input(format!(
-                    "a datagram of {bytes} bytes has arrived, and there is room for {room}"
-                )))
-            }
-            _ => Ok(self.held.take()),
+        Ok(self.held.as_ref().map(Datagram::of))
+    }
+
+    /// The bytes of what has arrived, none if nothing has.
+    pub(crate) fn take(&mut self, room: usize) -> Result<Vec<u8>, Failure> {
+        let bytes = self.held.as_ref().map_or(0, |arrival| arrival.datagram.len());
+        if bytes > room {
+            return Err(Failure::input(format!(
+                "a datagram of {bytes} bytes has arrived, and there is room for {room}"
+            )));
         }
+        Ok(self.held.take().map(|arrival| arrival.datagram).unwrap_or_default())
     }
 
     pub(crate) fn next_wakeup(&self) -> Option<u64> {
@@ -79,6 +83,14 @@ impl Path {
     pub(crate) fn counters(&self) -> Counters {
         Counters::of(self.driven.counters(), self.driven.backlog())
     }
+}
+
+/// Whether a datagram may have so many bytes.
+pub(crate) fn check_length(bytes: usize) -> Result<(), Failure> {
+    if (1..=LARGEST_DATAGRAM).contains(&bytes) {
+        return Ok(());
+    }
+    Err(Failure::input(format!("the datagram has {bytes} bytes: it must have 1 to {LARGEST_DATAGRAM}")))
 }
 
 fn failure(refusal: Refusal) -> Failure {

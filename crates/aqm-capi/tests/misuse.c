@@ -166,6 +166,8 @@ static void wrong_paths(void)
     EXPECT(aqmlab_path_new(text, 1, 1, &path), AQMLAB_OK, NULL);
     EXPECT(aqmlab_path_send(path, 0, NULL, 9, 0, 0), AQMLAB_NULL, "bytes is null");
     EXPECT(aqmlab_path_send(path, 0, bytes, 0, 0, 0), AQMLAB_INPUT, "0 bytes: it must have 1 to 65507");
+    EXPECT(aqmlab_path_send(path, 0, bytes, 65508, 0, 0), AQMLAB_INPUT, "65508 bytes: it must have 1 to 65507");
+    EXPECT(aqmlab_path_send(path, 0, bytes, (size_t)-1, 0, 0), AQMLAB_INPUT, "bytes: it must have 1 to 65507");
     EXPECT(aqmlab_path_send(path, 2, bytes, 9, 0, 0), AQMLAB_INPUT, "there is no end 2: there are 2");
     EXPECT(aqmlab_path_send(path, 0, bytes, 9, 3, 0), AQMLAB_INPUT, "ecn is 3");
     EXPECT(aqmlab_path_send(path, 0, bytes, 9, 4, 0), AQMLAB_INPUT, "ecn is 4");
@@ -182,6 +184,11 @@ static void wrong_paths(void)
         exit(1);
     EXPECT(aqmlab_path_deliver(path, 10000000, bytes, 9, &datagram), AQMLAB_NONE, NULL);
     EXPECT(aqmlab_path_deliver(path, 100000000, bytes, 8, &datagram), AQMLAB_INPUT, "9 bytes has arrived, and there is room for 8");
+    /* The only refused call that fills its answer and moves time. */
+    if (datagram.end != 1 || datagram.length != 9 || datagram.time_ns < 20000000)
+        exit(1);
+    EXPECT(aqmlab_path_send(path, 0, bytes, 9, 2, datagram.time_ns - 1), AQMLAB_TIME, NULL);
+    memset(&datagram, 0, sizeof datagram);
     bytes[8] = 0;
     EXPECT(aqmlab_path_deliver(path, 100000000, bytes, 9, &datagram), AQMLAB_OK, NULL);
     if (datagram.end != 1 || datagram.length != 9 || datagram.ecn != 2 || datagram.time_ns < 20000000 || bytes[8] != 7)

@@ -28,7 +28,7 @@ mod path;
 
 pub use aqm_core::packet::Ecn;
 pub use aqm_core::units::{Span, Time};
-pub use aqm_sim::stack::{End, Ends, Info, Lost, MINIMAL, Stack, Task};
+pub use aqm_sim::stack::{End, Ends, Info, LARGEST_DATAGRAM, Lost, MINIMAL, Stack, Task};
 pub use aqm_sim::transport::Values;
 pub use driven::{Arrival, Driven, Refusal};
 pub use outcome::{Found, Outcome};

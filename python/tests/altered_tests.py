@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import random
 import shutil
 from collections.abc import Callable
@@ -23,7 +25,8 @@ from aqmlab.results.frames import FRAMES
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.search.ledger import FILE, Ledger
-from aqmlab.store import Folder, folder, record, seal
+from aqmlab.store import Folder, folder, reading, record, seal
+from aqmlab.vocabulary.errors import MachineError
 
 FLIPS = 360
 OPTIONS = ["--rate", "10mbit", "--rtt", "40ms", "--duration", "3s", "--aqm", "fifo,codel", "--quiet"]
@@ -150,7 +153,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
     "another folder's frame": lambda out: shutil.copy(out.parent / "other" / "queues.parquet", out),
     "a parameter": lambda out: _replace(out / "manifest.json", '"target": "5ms"', '"target": "50ms"'),
     "the version": lambda out: _replace(out / "manifest.json", '"code": "', '"code": "x'),
-    "the format": lambda out: _replace(out / "manifest.json", '"format_version": 3', '"format_version": 2'),
+    "the format": lambda out: _replace(out / "manifest.json", '"format_version": 4', '"format_version": 3'),
     "the checksum itself": lambda out: _replace(out / "manifest.json", f'"{seal.KEY}"', '"none"'),
     "a frame's checksum": lambda out: _replace(out / "manifest.json", '"flows": "', '"flows": "0'),
 }
@@ -229,6 +232,33 @@ def an_altered_record_is_named_and_its_run_is_made_again(
     assert said in package.load(out).warnings
     whole = _conduct(tmp_path / "whole", shard=shard)
     assert package.load(out).runs.drop("cpu_s").equals(whole.runs.drop("cpu_s"))
+
+
+def a_run_that_was_kept_twice_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As an interrupt leaves it that comes after a run was kept, and before that was noted.
+    journal = _left(tmp_path / "out", monkeypatch)
+    once = package.load(tmp_path / "out").runs
+    journal.write_bytes(journal.read_bytes() * 2)
+    assert package.load(tmp_path / "out").runs.equals(once)
+    assert _conduct(tmp_path / "out").runs["cpu_s"].equals(once["cpu_s"])
+
+
+def a_journal_that_cannot_be_read_is_named_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = _left(tmp_path / "out", monkeypatch)
+    read = reading._content
+
+    def broken(path: Path) -> bytes:
+        if path.suffix == ".run":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "_content", broken)
+        for does in (package.load, _conduct):
+            with pytest.raises((InputError, MachineError), match="Input/output error"):
+                does(tmp_path / "out")
+    assert journal.exists()
+    assert not package.load(tmp_path / "out").warnings[1:]
 
 
 def flipped_bits_in_a_record_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,7 +376,7 @@ def a_folder_without_checksums_is_read_with_a_warning_and_has_them_when_it_is_wr
     assert any(text.startswith(warning) for text in found.warnings)
     package.experiment.report(old)
     written = manifest(old)
-    assert (written["format_version"], set(written["digests"])) == (3, set(FRAMES))
+    assert (written["format_version"], set(written["digests"])) == (4, set(FRAMES))
     assert not (old / "records").exists()
     # Whether they were right before is still not known.
     assert any(text.startswith(warning) for text in package.load(old).warnings)

@@ -53,12 +53,12 @@ def killed_at(place: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         done.append(target)
         return rename(path, target)
 
-    def torn(file: int, content: bytes) -> None:
+    def torn(file: int, content: bytes, *, durable: bool) -> None:
         if len(done) == place:
-            append(file, content[: len(content) // 2])
+            append(file, content[: len(content) // 2], durable=durable)
             raise Killed
         done.append(Path())
-        append(file, content)
+        append(file, content, durable=durable)
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", replace)

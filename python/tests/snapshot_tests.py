@@ -23,6 +23,7 @@ from folders import Killed, killed_at
 import aqmlab as package
 from aqmlab import InputError, Result
 from aqmlab.experiment import conduct
+from aqmlab.files import disk
 from aqmlab.results.frames import FRAMES, RUN
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.store import reading
@@ -197,7 +198,17 @@ def _pictures(
             with _deaf():
                 take()
 
-    with _listened(stepped):
+    append = disk.append
+
+    def appended(file: int, content: bytes, *, durable: bool) -> None:
+        # Python has no audit event for it. A picture halfway, and one when it is whole.
+        append(file, content[: len(content) // 2], durable=durable)
+        with _deaf():
+            take()
+        append(file, content[len(content) // 2 :], durable=durable)
+
+    with _listened(stepped), pytest.MonkeyPatch.context() as appends:
+        appends.setattr(disk, "append", appended)
         script(out, patch)
     take()
     return _Pictures(pictures)

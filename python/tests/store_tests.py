@@ -686,7 +686,7 @@ def a_damaged_record_of_a_journal_costs_one_run(tmp_path: Path) -> None:
 
 def a_record_that_finds_the_disk_full_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     number = os.open(tmp_path / "file", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    disk.append(number, b"whole")
+    disk.append(number, b"whole", durable=False)
     write = os.write
 
     def full(file: int, content: bytes) -> int:
@@ -697,9 +697,27 @@ def a_record_that_finds_the_disk_full_leaves_no_trace(tmp_path: Path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", full)
         with pytest.raises(OSError, match="No space left"):
-            disk.append(number, b"0123456789012")
+            disk.append(number, b"0123456789012", durable=False)
+
+    def quota(file: int) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", quota)
+        with pytest.raises(OSError, match="quota"):
+            disk.append(number, b"0123456789012", durable=True)
     os.close(number)
     assert (tmp_path / "file").read_bytes() == b"whole"
+
+
+@pytest.mark.timeout(20)
+def a_journal_that_somebody_made_up_is_read_in_a_moment(tmp_path: Path) -> None:
+    # Each beginning says that all the rest is its record.
+    count, step = 50_000, len(record.MAGIC) + 8
+    made_up = b"".join(((count - at) * step).to_bytes(8, "little") + record.MAGIC for at in range(count))
+    assert not any(journal.runs(made_up))
+    content, _ = _journal(tmp_path / "journal")
+    assert [one.run.seed for one in journal.runs(made_up + content) if one] == [1, 2, 3, 4, 5]
 
 
 def _forged(change: Callable[[dict[str, Any]], object]) -> bytes:
@@ -782,7 +800,7 @@ def a_folder_of_format_version_1_still_loads(tmp_path: Path) -> None:
     old = package.load(out)
     assert {**json.loads(old.to_json()), "warnings": new.warnings} == json.loads(new.to_json())
     package.experiment.report(out)
-    assert manifest(out)["format_version"] == 3
+    assert manifest(out)["format_version"] == 4
     assert len(package.load(out).runs) == 4
     with pytest.raises(InputError, match="another version of aqmlab"):
         _conduct(out, seeds=3)
@@ -802,7 +820,7 @@ def a_folder_that_an_earlier_version_wrote_still_loads(tmp_path: Path) -> None:
     package.experiment.report(tmp_path / "old")
     assert "the buffer is small" in (tmp_path / "old" / "report.html").read_text()
     forge(tmp_path / "old", lambda entries: entries.update(format_version=99))
-    with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 3: use a newer one"):
+    with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 4: use a newer one"):
         package.load(tmp_path / "old")
 
 

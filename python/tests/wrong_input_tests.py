@@ -86,7 +86,7 @@ TABLE = [
         "--flows: 'cubic': rtt is 7ms: it must be 20ms at least, which",
     ),
     (f"{BASE} --flows 1*cubic:stop=1ms", "--flows: 'cubic': stop is 1ms: it must not be before the latest start, 1s"),
-    (f"{BASE} --flows 1*dcqcn:stop=2s", "--flows: 'dcqcn': stop: only TCP flows stop at a time"),
+    (f"{BASE} --flows 1*dcqcn:stop=2s", "--flows: 'dcqcn': stop: rate-based senders do not stop at a time"),
     (f"{BASE} --flows 1*vbr:size=1kb:packet=28b", "--flows: 'vbr': packet is 28b: it must leave room for messages"),
     (
         f"{BASE} --flows 1*workload:size=1b:load=90% --duration 1s --yes",

@@ -37,13 +37,15 @@ def fill(path: Path, writer: Callable[[Path], object], *, durable: bool = True) 
         raise
 
 
-def append(file: int, content: bytes) -> None:
-    """Write at the end of an open file; what could not be written completely is taken back."""
+def append(file: int, content: bytes, *, durable: bool) -> None:
+    """Write at the end of an open file, until it is on disk if it is ``durable``; what fails is taken back."""
     size = os.fstat(file).st_size
     written = 0
     try:
         while written < len(content):
             written += os.write(file, content[written:])
+        if durable:
+            os.fsync(file)
     except BaseException:
         with contextlib.suppress(OSError):
             os.ftruncate(file, size)

@@ -27,9 +27,7 @@ class Journal:
         """Add a record, whole or not at all; ``durable`` waits until it is on disk."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        disk.append(self._file, _framed(content))
-        if durable:
-            os.fsync(self._file)
+        disk.append(self._file, _framed(content), durable=durable)
 
     def close(self) -> None:
         """Close the file."""
@@ -50,17 +48,21 @@ def runs(content: bytes) -> Iterator[Done | None]:
     while at < len(content):
         start = at + _LENGTH
         end = start + int.from_bytes(content[at:start], "little")
-        try:
-            done = record.decode(content[start:end])
-        except record.DamagedError:
-            following = content.find(record.MAGIC, start + 1)
-            if following < 0 and end > len(content):
-                return
-            yield None
-            at = following - _LENGTH if following >= 0 else len(content)
-        else:
-            yield done
-            at = end
+        # No record has the beginning of another in it. So nothing is looked at twice, whoever made the lengths up.
+        following = content.find(record.MAGIC, start + 1)
+        if following < 0 and end > len(content):
+            return
+        beyond = following - _LENGTH if following >= 0 else len(content)
+        done = _decoded(content[start:end]) if end <= beyond else None
+        yield done
+        at = end if done else beyond
+
+
+def _decoded(content: bytes) -> Done | None:
+    try:
+        return record.decode(content)
+    except record.DamagedError:
+        return None
 
 
 def _framed(content: bytes) -> bytes:

@@ -16,7 +16,7 @@ from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.printable import escaped
 
 NAME = "manifest.json"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -31,8 +31,13 @@ def _from_2(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in manifest.items() if name != "rows"}, "digests": {}, "records": ""}
 
 
+def _from_3(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 had a file for each record."""
+    return manifest
+
+
 # From each older format version to the next.
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1, 2: _from_2}
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1, 2: _from_2, 3: _from_3}
 # The first version with a digest of the manifest.
 _SEALED = 3
 

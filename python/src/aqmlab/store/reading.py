@@ -102,10 +102,10 @@ def _open_frames(folder: Path, number: str, stack: ExitStack) -> dict[str, Binar
     return found
 
 
-def _records(folder: Path, mark: str) -> dict[str, bytes]:
-    """Return the contents of the journals with a mark, by name; what is no file has no content."""
+def _records(folder: Path, mark: str) -> dict[str, bytes | None]:
+    """Return the contents of the journals with a mark, by name; nothing for what is no file."""
     place = folder / RECORDS
-    found = {}
+    found: dict[str, bytes | None] = {}
     with system.reading(place), suppress(FileNotFoundError, NotADirectoryError):
         for name in sorted(os.listdir(place)):
             if name.startswith(mark) and name.endswith(".run"):
@@ -113,12 +113,14 @@ def _records(folder: Path, mark: str) -> dict[str, bytes]:
                     found[name] = _content(place / name)
                 except FileNotFoundError:
                     continue
-                except (InputError, OSError):
-                    found[name] = b""
+                except InputError:
+                    found[name] = None
     return found
 
 
-def _kept(folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], records: Mapping[str, bytes]) -> Kept:
+def _kept(
+    folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], records: Mapping[str, bytes | None]
+) -> Kept:
     labels = [aqm["label"] for aqm in head["points"][0]["scenario"]["aqm"]]
     places = range(len(head["points"]))
     frames, said = from_runs([]), []
@@ -131,15 +133,16 @@ def _kept(folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], re
             said.append("the folder is by an earlier version, without checksums: whether it was altered is not known")
     known = set(frames.runs.select(*RUN).rows())
     done = []
-    for name, one in ((name, one) for name, content in records.items() for one in journal.runs(content)):
-        if one is None:
-            said.append(f"a record in {RECORDS}/{name} did not match its checksum: its run is made again")
-        elif (
-            (one.run.point, one.run.aqm, one.run.seed) not in known
-            and one.run.aqm in labels
-            and one.run.point in places
-        ):
-            done.append(one)
+    for name, content in records.items():
+        for one in [None] if content is None else journal.runs(content):
+            if one is None:
+                said.append(f"a record in {RECORDS}/{name} did not match its checksum: its run is made again")
+                continue
+            run = (one.run.point, one.run.aqm, one.run.seed)
+            if run not in known and one.run.aqm in labels and one.run.point in places:
+                # A writer that was interrupted between keeping a run and noting so has kept it twice.
+                known.add(run)
+                done.append(one)
     if done:
         frames = frames.joined(from_runs(done)).sorted(labels)
     frames = swept.tagged(frames, [point["point"] for point in head["points"]])

@@ -121,15 +121,19 @@ def _example(name: str, transport: str) -> Iterator[str]:
     module = importlib.util.module_from_spec(found)
     sys.modules[name] = module
     found.loader.exec_module(module)
+    yield from _registered(getattr(module, transport))
+    del sys.modules[name]
+
+
+def _registered(transport: type[aqmlab.Transport]) -> Iterator[str]:
+    """Register a class, and forget it: other tests look at every kind."""
     known = [(table, dict(table)) for table in (KINDS, TRANSPORTS)]
-    yield aqmlab.register_transport(getattr(module, transport))
-    # Other tests look at every kind.
+    yield aqmlab.register_transport(transport)
     for table, before in known:
         table.clear()
         table.update(before)
     flows._keys_of.cache_clear()
     flows._known.cache_clear()
-    del sys.modules[name]
 
 
 @pytest.fixture
@@ -154,6 +158,36 @@ def a_transport_in_python_is_a_kind_of_flow(aimd: str) -> None:
     assert told([f"3*{aimd}:size=60kb:payload=600b"])["completed_flows"].to_list() == [3, 3]
     with pytest.raises(InputError, match="payload: '2000b' is out of range"):
         told([f"1*{aimd}:payload=2000b"])
+
+
+class Steady(aqmlab.Transport):
+    """Sends a datagram each millisecond, and asks for the next time only as it sends."""
+
+    def __init__(self) -> None:
+        self.next = self.start
+
+    def send(self, now: int) -> bytes | None:
+        """Send what is due."""
+        if self.role == "server" or now < self.next:
+            return None
+        self.next = now + 1_000_000
+        return bytes(1000)
+
+    def deadline(self) -> int | None:
+        """Wait for the next one."""
+        return self.next if self.role == "client" else None
+
+
+@pytest.fixture
+def steady() -> Iterator[str]:
+    yield from _registered(Steady)
+
+
+@pytest.mark.timeout(30)
+def a_transport_in_python_falls_silent_where_it_stops_and_nothing_is_asked_of_it(steady: str) -> None:
+    flows = f"1*{steady}:start=0s:stop=500ms"
+    result = aqmlab.compare(rate="20mbit", rtt="20ms", duration="5s", warmup="0s", flows=flows, aqm="fifo", seeds=1)
+    assert result.flows["packets_arrived"].to_list() == [500]
 
 
 def aioquic_runs_the_same_with_any_number_of_jobs_though_its_keys_differ(aioquic: str) -> None:

@@ -126,7 +126,7 @@ impl StackEnds {
 
     /// Lets an end do what is due now; after `turns` of them it waits. Answers whether it has done anything.
     pub(crate) fn catch_up(&mut self, side: Side, now: Time, turns: u32) -> bool {
-        let is_due = self.ends[side as usize].deadline().is_some_and(|deadline| deadline <= now);
+        let is_due = self.deadline(side).is_some_and(|deadline| deadline <= now);
         let goes_on = is_due && turns < MOST_TURNS;
         if goes_on {
             self.on_timer(side, now);
@@ -134,9 +134,15 @@ impl StackEnds {
         goes_on
     }
 
+    /// What an end waits for; one that was silenced, and cannot know it, for nothing.
+    fn deadline(&mut self, side: Side) -> Option<Time> {
+        let is_silenced = side == Side::Client && self.is_silent;
+        self.ends[side as usize].deadline().filter(|_| !is_silenced)
+    }
+
     /// When an event must stand for the timer of an end that none stands for yet.
     pub(crate) fn arm(&mut self, side: Side, now: Time) -> Option<Time> {
-        let deadline = self.ends[side as usize].deadline()?.max(now + LEAST_WAIT);
+        let deadline = self.deadline(side)?.max(now + LEAST_WAIT);
         let timer = &mut self.timers[side as usize];
         let sooner = deadline < *timer;
         if sooner {

@@ -700,6 +700,7 @@ def a_record_that_finds_the_disk_full_leaves_no_trace(tmp_path: Path, monkeypatc
             disk.append(number, b"0123456789012", durable=False)
 
     def quota(file: int) -> None:
+        del file
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
     with monkeypatch.context() as patch:

@@ -9,8 +9,7 @@ use aqm_sim::stack::{End, Lost};
 use aqm_sim::transport::Values;
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{
-    Connection, ConnectionError, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, Event,
-    TransportConfig, VarInt,
+    Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, Event, TransportConfig, VarInt,
 };
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -95,7 +94,6 @@ impl QuinnEnd {
                     self.work.on_connected(connection);
                 }
                 Event::Stream(event) => self.work.on_stream(event, connection, now),
-                Event::ConnectionLost { reason: ConnectionError::ApplicationClosed(_) } => {}
                 Event::ConnectionLost { reason } if !self.work.is_done() => {
                     self.failure = Some(reason.to_string());
                 }

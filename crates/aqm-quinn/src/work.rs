@@ -2,7 +2,24 @@
 
 use bytes::Bytes;
 use quinn_proto::{Connection, Dir, StreamEvent, StreamId, VarInt};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+/// Whether all is done. Both ends of a flow know it as soon as the writer does: the packet that would say so may be lost, and
+/// quinn-proto holds it back where congestion control has data wait.
+#[derive(Clone, Default)]
+pub(crate) struct Done(Arc<AtomicBool>);
+
+impl Done {
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// What the ends of a connection do with its streams.
 pub(crate) trait Work: Send {
@@ -34,15 +51,16 @@ pub(crate) struct Writer {
     /// The shares that they will have.
     shares: Vec<Option<u64>>,
     unfinished: usize,
+    done: Done,
 }
 
 impl Writer {
     /// Spreads `size` over `streams`; the first have a byte more if it does not come out even.
-    pub(crate) fn new(size: Option<u64>, streams: u32) -> Writer {
+    pub(crate) fn new(size: Option<u64>, streams: u32, done: Done) -> Writer {
         let (streams, size) = (u64::from(streams), size);
         let share = |number| size.map(|size| size / streams + u64::from(number < size % streams));
         let shares: Vec<_> = (0..streams).map(share).collect();
-        Writer { streams: Vec::new(), unfinished: shares.len(), shares }
+        Writer { streams: Vec::new(), unfinished: shares.len(), shares, done }
     }
 
     fn write(&mut self, number: usize, connection: &mut Connection) {
@@ -83,6 +101,7 @@ impl Work for Writer {
             StreamEvent::Finished { .. } if self.unfinished > 0 => {
                 self.unfinished -= 1;
                 if self.unfinished == 0 {
+                    self.done.set();
                     connection.close(now, VarInt::from_u32(0), Bytes::new());
                 }
             }
@@ -91,21 +110,26 @@ impl Work for Writer {
     }
 
     fn is_done(&self) -> bool {
-        self.unfinished == 0
+        self.done.is_set()
     }
 
     fn stop(&mut self) {
         (self.unfinished, self.streams, self.shares) = (0, Vec::new(), Vec::new());
+        self.done.set();
     }
 }
 
 /// Reads what has come, at once.
-#[derive(Default)]
 pub(crate) struct Reader {
     delivered: u64,
+    done: Done,
 }
 
 impl Reader {
+    pub(crate) fn new(done: Done) -> Reader {
+        Reader { delivered: 0, done }
+    }
+
     fn read(&mut self, id: StreamId, connection: &mut Connection) {
         let mut stream = connection.recv_stream(id);
         let Ok(mut chunks) = stream.read(true) else { return };
@@ -132,9 +156,8 @@ impl Work for Reader {
         }
     }
 
-    /// The client says when it is over.
     fn is_done(&self) -> bool {
-        false
+        self.done.is_set()
     }
 
     fn delivered(&self) -> u64 {

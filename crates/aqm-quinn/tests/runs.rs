@@ -92,6 +92,19 @@ fn a_connection_that_hears_nothing_is_told_of_in_the_result() {
 }
 
 #[test]
+fn a_flow_that_was_told_to_stop_has_not_ended_too_soon() {
+    // Within the handshake; and while congestion control holds the packet back that would close it, so that the server is
+    // reset, or hears nothing for 30 s.
+    for stop_ms in [30_u64, 100, 700] {
+        let mut flow = quinn(1, json!({}), None);
+        flow["start_ns"] = json!([0, 0]);
+        flow["source"] = json!({"bulk": {"stop_ns": stop_ms * 1_000_000}});
+        let report = run(&scenario("fifo limit 50p", 40, json!([flow])), 1).unwrap();
+        assert_eq!(report.warnings, Vec::<String>::new(), "stopped after {stop_ms} ms");
+    }
+}
+
+#[test]
 fn what_is_wrong_in_a_scenario_is_named() {
     let refused = |transport: Value| {
         let mut flow = quinn(1, json!({}), None);

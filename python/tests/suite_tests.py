@@ -212,7 +212,9 @@ def a_control_that_is_none_is_refused_before_any_run(
     assert not (tmp_path / "out").exists()
 
 
-def a_scenario_leaves_out_a_control_that_it_cannot_carry(of_controls: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def limited(of_controls: Path) -> Path:
+    """The same with a scenario that cannot carry a real stack."""
     one = next(path for path in of_controls.glob("*.toml") if path.name != "suite.toml")
     limited = one.read_text().replace("2*$control:", "2*onoff:rate=1mbit:transport=$control:")
     assert limited != one.read_text()
@@ -220,12 +222,40 @@ def a_scenario_leaves_out_a_control_that_it_cannot_carry(of_controls: Path, tmp_
     plan = of_controls / "suite.toml"
     entry = plan.read_text().partition("[[scenario]]")[2].replace(f'"{one.stem}"', '"limited"')
     plan.write_text(f"{plan.read_text()}\n[[scenario]]{entry}")
-    suite = suites.find(str(of_controls))
+    return of_controls
+
+
+def a_scenario_leaves_out_a_control_that_it_cannot_carry(limited: Path, tmp_path: Path) -> None:
+    suite = suites.find(str(limited))
     outcome = suites.conduct(suite, [], folder=tmp_path / "out", controls=["newreno", "quinn"], quick=True)
     (why,) = outcome.skipped
     assert ", quinn: " in why
     assert "transport 'quinn' is not one of udp, newreno" in why
     assert [part.shown.aqms for part in outcome.parts] == [["newreno", "quinn"], ["newreno"]]
+    # Another scenario takes it, and the suite's own controls show that this one is right.
+    alone = suites.conduct(suite, [], folder=tmp_path / "alone", controls=["quinn"], quick=True)
+    assert [part.entry.name for part in alone.parts] == ["one"]
+
+
+def only_a_control_that_the_user_named_must_fit_a_scenario(limited: Path, tmp_path: Path) -> None:
+    plan = limited / "suite.toml"
+    plan.write_text(plan.read_text().replace('["newreno", "cubic"]', '["quinn", "newreno"]'))
+    suite = suites.find(str(limited))
+    outcome = suites.conduct(suite, [], folder=tmp_path / "out", only=["limited"], seeds=1)
+    assert [part.shown.aqms for part in outcome.parts] == [["newreno"]]
+    assert ", quinn: " in "".join(outcome.skipped)
+    with pytest.raises(InputError, match="transport 'quinn' is not one of"):
+        suites.conduct(suite, [], folder=tmp_path / "named", only=["limited"], controls=["quinn", "newreno"])
+    assert not (tmp_path / "named").exists()
+
+
+@pytest.mark.parametrize("named", [[], ["quinn"]], ids=["the suite's", "the user's"])
+def a_mistake_in_one_scenario_is_an_error_before_any_run(limited: Path, tmp_path: Path, named: list[str]) -> None:
+    file = limited / "limited.toml"
+    file.write_text(file.read_text().replace("rate=1mbit", "rate=1mbi"))
+    with pytest.raises(InputError, match=r"limited\.toml: flows: .*1mbi'"):
+        suites.conduct(suites.find(str(limited)), [], folder=tmp_path / "out", controls=named)
+    assert not (tmp_path / "out").exists()
 
 
 def a_suite_of_disciplines_takes_no_controls(aqmlab: Command, tiny: Path, of_controls: Path) -> None:

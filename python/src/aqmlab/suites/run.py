@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from aqmlab import engine as engines
 from aqmlab import experiment, scenario
 from aqmlab.results import Result
 from aqmlab.runs.watcher import Watcher
-from aqmlab.scenario import registry
+from aqmlab.scenario import Experiment, registry
 from aqmlab.suites import controls as of_controls
 from aqmlab.suites.plan import Entry, Suite
 from aqmlab.vocabulary.errors import InputError
@@ -102,7 +103,7 @@ def conduct(
             raise InputError(f"only: '{one}' is no section or scenario of {suite.name}; known are {known}")
     planned = []
     skipped = []
-    # Controls that a scenario takes, and what is wrong with others.
+    # Controls that some scenario takes, and what is wrong with others.
     fit: set[str] = set()
     unfit: dict[str, InputError] = {}
     for entry in entries:
@@ -114,32 +115,25 @@ def conduct(
             **({"aqm": list(mine)} if mine else {}),
             **({} if seeds is None else {"seeds": str(seeds)}),
         }
-        sweep = {of_controls.SWEPT: compared} if compared else None
-        loaded = scenario.load(entry.file, overrides, sweep=sweep, quick=quick)
-        if allow_unequal_buffers:
-            points = tuple(replace(one, allow_unequal_buffers=True) for one in loaded.points)
-            loaded = replace(loaded, points=points)
-        for control in compared:
-            alone = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] == control)
-            try:
-                refused = experiment.refused(replace(loaded, points=alone), engine)
-            except InputError as error:
-                # Another scenario may be able to carry it.
-                refused = str(error).removeprefix(f"{entry.file}: ")
-                unfit.setdefault(control, error)
-            if not refused:
-                fit.add(control)
-            else:
-                skipped.append(f"section {entry.section}, {entry.title}, {control}: {refused}")
-                rest = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] != control)
-                loaded = replace(loaded, points=rest)
-        if not compared and (refused := experiment.refused(loaded, engine)):
-            skipped.append(f"section {entry.section}, {entry.title}: {refused}")
+        read = functools.partial(_read, entry, overrides, quick=quick, allow_unequal_buffers=allow_unequal_buffers)
+        loaded = read(compared)
+        if compared:
+            loaded, refused, wrong = _carried(loaded, compared, engine)
+            if len(wrong) == len(compared):
+                _check(read(suite.controls), suite.controls, engine)
+            fit.update(set(compared) - set(refused) - set(wrong))
+            unfit = {**wrong, **unfit}
+            for control, reason in {**refused, **wrong}.items():
+                said = str(reason).removeprefix(f"{entry.file}: ")
+                skipped.append(f"section {entry.section}, {entry.title}, {control}: {said}")
+        elif why := experiment.refused(loaded, engine):
+            skipped.append(f"section {entry.section}, {entry.title}: {why}")
             continue
         if loaded.points:
             planned.append((entry, loaded))
     for control, problem in unfit.items():
-        if control not in fit:
+        # The suite's own may fit none of the scenarios that were chosen.
+        if controls and control not in fit:
             raise problem
     if not planned:
         raise InputError(f"suite: nothing is left to run: {'; '.join(skipped)}")
@@ -164,6 +158,40 @@ def as_run(entry: Entry, aqm: str) -> str:
     discipline, engine = engine_of(aqm)
     marking = registry.marking(discipline)
     return on(marking, engine) if engine else marking
+
+
+def _read(
+    entry: Entry, overrides: dict[str, Any], controls: Sequence[str], *, quick: bool, allow_unequal_buffers: bool
+) -> Experiment:
+    sweep = {of_controls.SWEPT: controls} if controls else None
+    loaded = scenario.load(entry.file, overrides, sweep=sweep, quick=quick)
+    if not allow_unequal_buffers:
+        return loaded
+    return replace(loaded, points=tuple(replace(one, allow_unequal_buffers=True) for one in loaded.points))
+
+
+def _check(loaded: Experiment, controls: Sequence[str], engine: str) -> None:
+    """Make sure that a scenario fits one of the suite's own controls: what fits none is wrong itself."""
+    *_, wrong = _carried(loaded, controls, engine)
+    if len(wrong) == len(controls):
+        raise wrong[controls[0]]
+
+
+def _carried(
+    loaded: Experiment, controls: Sequence[str], engine: str
+) -> tuple[Experiment, dict[str, str], dict[str, InputError]]:
+    """Return a scenario with the controls that it can carry, and what the engine, or the scenario, says of others."""
+    refused: dict[str, str] = {}
+    wrong: dict[str, InputError] = {}
+    for control in controls:
+        alone = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] == control)
+        try:
+            if why := experiment.refused(replace(loaded, points=alone), engine):
+                refused[control] = why
+        except InputError as error:
+            wrong[control] = error
+    rest = tuple(one for one in loaded.points if one.point[of_controls.SWEPT] not in {**refused, **wrong})
+    return replace(loaded, points=rest), refused, wrong
 
 
 def _is_in(entry: Entry, wanted: str) -> bool:

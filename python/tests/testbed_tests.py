@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -82,6 +83,47 @@ def every_question_has_its_answer(tmp_path: Path) -> None:
         run.goodput("cubik")
     with pytest.raises(InputError, match="did you mean 'qdelay_mean_ms'"):
         run.metric("qdelay_maen_ms")
+
+
+def a_failed_assertion_is_told_also_where_a_figure_cannot_be_drawn(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text("import aqmlab\nclass Mine(aqmlab.AQM):\n    pass\n")
+    run = testbed.run(
+        **{**PATH, "duration": "5ms"}, aqm=f"python:{mine}:Mine", flows="1*cubic:start=0s", folder=tmp_path
+    )
+    with pytest.raises(AssertionError) as failed:
+        run.metric("packets_arrived").at_least(1e6)
+    first, *_, kept, missing = str(failed.value).splitlines()
+    assert first.startswith("packets_arrived is ")
+    assert kept == f"see queue.pcapng in {tmp_path}"
+    assert missing.startswith("no run.svg: timeseries: the runs have no time series")
+    # A file is where the folder would be.
+    blocked = replace(run, folder=mine)
+    with pytest.raises(AssertionError, match=r"packets_arrived is [\s\S]*\nno run.svg: [\s\S]*\nno queue.pcapng: "):
+        blocked.metric("packets_arrived").at_least(1e6)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"aqm": "fifo,codel"}, "aqm: 'fifo,codel' is not one discipline"),
+        ({"aqm": ["fifo", "codel"]}, "is not one discipline"),
+        ({"seeds": 3}, "seeds: a test bench makes one run"),
+        ({"first_seed": 3}, "first_seed: a test bench makes one run"),
+    ],
+)
+def more_than_one_run_is_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        testbed.run(**PATH, **options)
+
+
+def a_metric_without_a_value_is_undefined_and_not_unknown(tmp_path: Path) -> None:
+    run = testbed.run(**PATH, folder=tmp_path)
+    for name in ("ecn_ce_packets", "class.cubic.ecn_ce_packets"):
+        with pytest.raises(AssertionError, match=f"{name} is undefined .*: it must be at most 0"):
+            run.metric(name).at_most(0)
+    with pytest.raises(InputError, match=r"did you mean 'class\.cubic\.goodput_mbit'"):
+        run.metric("class.cubik.goodput_mbit")
 
 
 def the_same_seed_is_the_same_run_and_another_is_not() -> None:

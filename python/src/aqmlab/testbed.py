@@ -22,21 +22,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from aqmlab import exports, facade
+from aqmlab.scenario import split_specs
 from aqmlab.scenario.keywords import Keywords
 from aqmlab.scenario.python_transport import Transport, register_transport
-from aqmlab.vocabulary.errors import unknown
+from aqmlab.vocabulary.errors import CheckError, InputError, unknown
+from aqmlab.vocabulary.metrics import is_metric, split
+
+if TYPE_CHECKING:
+    from aqmlab.own.python_aqm import AQM
 
 FIGURE, CAPTURE = "run.svg", "queue.pcapng"
 
 
 def run(
     *,
-    aqm: str = "fifo",
+    aqm: str | type[AQM] = "fifo",
     seed: int = 1,
     transports: Sequence[type[Transport]] = (),
     folder: str | os.PathLike[str] | None = None,
@@ -45,12 +50,12 @@ def run(
     """Run a path once. The same seed gives the same packets.
 
     Args:
-        aqm: the discipline of the bottleneck's queue, as ``"pie limit 200p"``.
+        aqm: the discipline of the bottleneck's queue, as ``"pie limit 200p"``, or a class of `AQM`; one alone.
         seed: decides all chance.
         transports: classes of one's own; ``flows`` know each by its name in small letters.
         folder: where figure and capture of a failed assertion go: pytest's ``tmp_path``; a new one unless given.
         options: those of `aqmlab.compare`, as ``rate="10mbit"``. All is measured from the start on unless ``warmup``
-            says otherwise.
+            says otherwise; without ``seeds`` and ``first_seed``, since there is one run.
 
     Raises:
         InputError: naming the option, its value and what is allowed.
@@ -62,6 +67,11 @@ def run(
     ['codel']
 
     """
+    for name in ("seeds", "first_seed"):
+        if name in options:
+            raise InputError(f"{name}: a test bench makes one run, which seed decides: give that")
+    if not isinstance(aqm, type) and not (isinstance(aqm, str) and len(split_specs(aqm)) == 1):
+        raise InputError(f"aqm: '{aqm}' is not one discipline: a test bench makes one run")
     for transport in transports:
         register_transport(transport)
     chosen: Any = {"warmup": "0s", "series": "flows", **options, "seeds": 1, "first_seed": seed}
@@ -109,24 +119,38 @@ class Outcome:
         Found(self, f"completion of {group}", " s", last).at_most(seconds)  # type: ignore[arg-type]
 
     def metric(self, name: str) -> Found:
-        """Return any metric of the run by its name, as ``class.cubic.owd_p95_ms``.
+        """Return any metric of the run by its name, as ``class.cubic.owd_p99_ms``.
 
         Raises:
             InputError: if there is none of that name.
 
         """
-        if name not in self.result.runs.columns:
-            raise unknown("metric", name, self.result.frames.metrics)
+        found = self.result.frames.metrics
+        # A metric may have no value; a group or a port that there is has some.
+        if not is_metric(name) or not any(one.startswith(split(name)[0]) for one in found):
+            raise unknown("metric", name, found)
         return Found(self, name, "", self._value(name))
 
     def keep(self) -> str:
-        """Write the figure and the capture, and return where they are, in words."""
+        """Write the figure and the capture, and return where they are, in words; or why one of them is not."""
         folder = self.folder or self._new_folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self.result.plot.timeseries().savefig(folder / FIGURE)
-        (packets,) = exports.pcapng(self.result, tap="queue").values()
-        (folder / CAPTURE).write_bytes(packets)
-        return f"see {FIGURE} and {CAPTURE} in {folder}"
+        kept, missing = [], []
+        for name, write in ((FIGURE, self._draw), (CAPTURE, self._capture)):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                write(folder / name)
+                kept.append(name)
+            except (InputError, CheckError, OSError) as error:
+                missing.append(f"no {name}: {error}")
+        return "\n".join([*([f"see {' and '.join(kept)} in {folder}"] if kept else []), *missing])
+
+    def _draw(self, path: Path) -> None:
+        self.result.plot.timeseries().savefig(path)
+
+    def _capture(self, path: Path) -> None:
+        # Named, since a result's code does not run unasked.
+        (packets,) = exports.pcapng(self.result, aqm=self.result.aqms[0], tap="queue").values()
+        path.write_bytes(packets)
 
     @cached_property
     def _new_folder(self) -> Path:
@@ -139,7 +163,8 @@ class Outcome:
         return flows
 
     def _value(self, name: str) -> float | None:
-        value: float | None = self.result.runs[name].item()
+        runs = self.result.runs
+        value: float | None = runs[name].item() if name in runs.columns else None
         return value
 
 

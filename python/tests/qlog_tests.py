@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -38,7 +39,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 @pytest.fixture(scope="module")
 def files(made: Result) -> dict[str, Events]:
-    return {name: _parsed(content) for name, content in exports.qlog(made).items()}
+    return {name: _parsed(content) for name, content in _all(made).items()}
+
+
+def _all(made: Result, **chosen: Any) -> dict[str, bytes]:
+    return {name: content for run in exports.qlog(made, **chosen) for name, content in run.items()}
 
 
 def _parsed(content: bytes) -> Events:
@@ -82,7 +87,7 @@ def a_schema_refuses_what_the_drafts_do_not_have() -> None:
 def the_same_result_gives_the_same_bytes_and_a_file_for_each_sender_and_queue(
     made: Result, files: dict[str, Events]
 ) -> None:
-    assert {name: _parsed(content) for name, content in exports.qlog(made, aqm="fifo").items()} == {
+    assert {name: _parsed(content) for name, content in _all(made, aqm="fifo").items()} == {
         name: events for name, events in files.items() if name.startswith("fifo-")
     }
     senders = [f"{aqm}-1.sender-{flow}.sqlog" for aqm in ("codel-ecn", "fifo") for flow in range(4)]
@@ -171,7 +176,26 @@ def the_command_writes_them(made: Result, aqmlab: Command) -> None:
     assert made.folder is not None
     assert aqmlab("export", str(made.folder), "--qlog", "--aqm", "fifo", "--seed", "1").status == 0
     written = {path.name: path.read_bytes() for path in (made.folder / "qlog").iterdir()}
-    assert written == exports.qlog(made, aqm="fifo", seed=1)
+    assert written == _all(made, aqm="fifo", seed=1)
+
+
+def a_run_is_written_before_the_next_is_made_and_none_where_a_file_is_in_the_way(
+    made: Result, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[set[str]] = []
+    again = exports.again._made
+
+    def noted(*given: Any) -> Any:
+        found.append({path.name.partition(".")[0] for path in Path("out").glob("*")})
+        return again(*given)
+
+    monkeypatch.setattr(exports.again, "_made", noted)
+    assert aqmlab("export", made.folder, "--qlog", "--out", "out").status == 0
+    assert found == [set(), {"codel-ecn-1"}]
+    for path in Path("out").glob("codel*"):
+        path.unlink()
+    ended = aqmlab("export", made.folder, "--qlog", "--out", "out")
+    assert (ended.status, "is there already" in ended.line, len(found)) == (2, True, 2)
 
 
 def a_paced_sender_times_out_where_a_full_queue_drops_a_retransmission_unless_losses_are_found_by_time() -> None:
@@ -180,7 +204,7 @@ def a_paced_sender_times_out_where_a_full_queue_drops_a_retransmission_unless_lo
     def logs(keys: str) -> tuple[Events, Events]:
         flows = f"1*newreno:pacing=on:start=0s{keys}"
         made = aqmlab.compare(rate="10mbit", rtt="20ms", buffer="20p", flows=flows, aqm="fifo", duration="6s", seeds=1)
-        sender, queue = (_parsed(content) for content in exports.qlog(made).values())
+        sender, queue = (_parsed(content) for content in _all(made).values())
         return sender, queue
 
     sender, queue = logs("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -165,6 +166,7 @@ def export(
     from aqmlab.cli import show
     from aqmlab.cli.compare import check_count
     from aqmlab.experiment import load
+    from aqmlab.exports import names
     from aqmlab.files import disk
 
     asked = (("csv", csv), ("flent", flent), ("pcapng", pcapng), ("qlog", qlog))
@@ -180,14 +182,19 @@ def export(
     result = load(folder, show.Notices())
     target = folder / formats[0] if out is None else out
     store.check_writable(target)
+    parts: Iterable[dict[str, bytes]]
     if csv:
-        contents = exports.csv(result)
+        parts = [exports.csv(result)]
     elif flent:
-        contents = exports.flent(result, *chosen)
+        parts = [exports.flent(result, *chosen)]
     elif qlog:
-        contents = exports.qlog(result, *chosen)
+        # All that is in the way is named before the first run is made.
+        stems = [one.file for one in names.runs(result, *chosen)]
+        disk.check_free((path for stem in stems for path in target.glob(f"{stem}.*-*.sqlog")), force=force)
+        parts = exports.qlog(result, *chosen)
     else:
-        contents = exports.pcapng(result, *chosen, tap=at or "senders")
-    disk.check_free((target / name for name in contents), force=force)
-    for path in disk.put_all(target, contents):
-        give(path)
+        parts = [exports.pcapng(result, *chosen, tap=at or "senders")]
+    for contents in parts:
+        disk.check_free((target / name for name in contents), force=force)
+        for path in disk.put_all(target, contents):
+            give(path)

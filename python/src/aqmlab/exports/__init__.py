@@ -1,6 +1,6 @@
 """Results in the formats of other programs: CSV, flent's, packet captures, qlog, and other libraries' tables.
 
-Each function returns the content of files by their names; the caller writes them.
+Each function returns the content of files by their names, `qlog` run by run; the caller writes them.
 """
 
 from aqmlab.exports.csv import csv

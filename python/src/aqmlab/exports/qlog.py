@@ -7,6 +7,7 @@ draft-ietf-quic-qlog-quic-events-13; events of queues are ours, and docs/referen
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.exports import again, names
@@ -26,8 +27,12 @@ SENDER, QUEUE = {"type": "client"}, {"type": "network", "flow": "client"}
 SEPARATOR = b"\x1e"
 
 
-def qlog(result: Result, aqm: str | None = None, seed: int | None = None, point: int | None = None) -> dict[str, bytes]:
-    """Return a `.sqlog` for each sender and each queue of the runs with this AQM, seed and number of the scenario.
+def qlog(
+    result: Result, aqm: str | None = None, seed: int | None = None, point: int | None = None
+) -> Iterator[dict[str, bytes]]:
+    """Yield a `.sqlog` for each sender and each queue, run by run, of this AQM, seed and number of the scenario.
+
+    A run is made when it is asked for: the logs of all may not fit into memory.
 
     Args:
         result: of the simulator, by this version of aqmlab.
@@ -40,10 +45,10 @@ def qlog(result: Result, aqm: str | None = None, seed: int | None = None, point:
         CheckError: if the run made again is another.
 
     """
-    contents = {}
     for one, run in again.runs(result, "events", {"log": True}, aqm, seed, point):
         flows = result.flows.filter(**dict(zip(RUN, one[:3], strict=True)))
         kinds = dict(flows.select("id", "kind").iter_rows())
+        contents: dict[str, bytes] = {}
         made = f"simulated by aqmlab {result.manifest['aqmlab']}: {one.aqm}, seed {one.seed}"
         for place, events in run.logs:
             where, name = place.split(" ", 1)
@@ -52,7 +57,7 @@ def qlog(result: Result, aqm: str | None = None, seed: int | None = None, point:
                 file += "-again"
             title = f"flow {name}, {kinds[int(name)]}" if where == "sender" else f"queue of {name}"
             contents[f"{file}.sqlog"] = _record(_header(where, title, place, made)) + events
-    return contents
+        yield contents
 
 
 def _header(where: str, title: str, group: str, made: str) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,12 @@ import pytest
 from conftest import Command
 from links import link_of
 
-from aqmlab import experiment, publishing
+from aqmlab import experiment, publishing, scenario, store
 from aqmlab.cli import dashboard
-from aqmlab.live import carrying, checkup, comparing, workload
+from aqmlab.live import carrying, checkup, comparing, results, scenarios, workload
 from aqmlab.live.carrying import Carried, Link
-from aqmlab.vocabulary.errors import MachineError
+from aqmlab.results.frames import from_runs
+from aqmlab.vocabulary.errors import InputError, MachineError
 
 
 @pytest.mark.parametrize(
@@ -276,3 +279,94 @@ def a_self_test_that_cannot_be_judged_says_so() -> None:
     late = checkup.SelfTest({"p99": 0.7}, {"p99": 0.9}, 0)
     assert late.said.startswith("not measurable here")
     assert checkup.SelfTest({"p99": 0.05}, {"p99": 0.15}, 0).said.endswith("is +0.10 ms from that of an idle timer")
+
+
+SCENARIO = {
+    "aqm": "codel",
+    "rate": "10mbit",
+    "rtt": "10ms",
+    "flows": ["2*newreno:name=all", "2*cbr:rate=1mbit:packet=500b"],
+    "duration": "800ms",
+    "warmup": "300ms",
+}
+
+
+def _planned(**changes: Any) -> scenarios.Planned:
+    options = scenario.from_values({**SCENARIO, **changes}, "live.toml: ")
+    return scenarios.planned(scenario.Experiment("Two transfers", (options,)))
+
+
+def _asked(**changes: Any) -> results.Asked:
+    one = _planned(**changes)
+    settings = results.settings(one.congestion_control, ecn=False)
+    return comparing._asked(one.links, one.traffic, one.seeds, one.congestion_control, settings, None, one.title)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"flows": "3*newreno"}, "flows is 2\\*newreno:.* there and 3\\*newreno"),
+        ({"flows": "2*cubic"}, "flows is .* here"),
+        ({"duration": "900ms"}, "duration is 800ms there and 900ms here"),
+        ({"warmup": "200ms"}, "warmup is 300ms there and 200ms here"),
+        ({"loss": "1%"}, "loss is 0% there and 1% here"),
+        ({"jitter": "1ms"}, "jitter is 0s there and 1ms here"),
+        ({"aqm": "codel target 9ms"}, "disciplines is codel .* there and codel target 9ms .* here"),
+    ],
+)
+def runs_of_another_scenario_are_not_taken_for_its_own(changes: dict[str, Any], says: str, tmp_path: Path) -> None:
+    kept = store.Kept(_asked(seeds="5").manifest(), from_runs([]))
+    assert results.continued(kept, _asked(), tmp_path) is kept.frames
+    with pytest.raises(InputError, match=f"holds another experiment: {says}"):
+        results.continued(kept, _asked(**changes), tmp_path)
+
+
+def runs_by_other_code_or_another_kernel_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = _asked().manifest()
+    with pytest.raises(InputError, match=r"code is live 0\.1\.0 there and live "):
+        results.continued(store.Kept({**manifest, "code": "live 0.1.0"}, from_runs([])), _asked(), tmp_path)
+    monkeypatch.setattr("platform.release", lambda: "1.0")
+    with pytest.raises(InputError, match=r"kernel is .* there and 1\.0 here"):
+        results.continued(store.Kept(manifest, from_runs([])), _asked(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"flows": "2*newreno:ecn=classic"}, "flows: '2*newreno' does not run live with ecn=classic"),
+        ({"flows": "1*cubic:rtt=20ms:mss=1000b"}, "flows: '1*cubic' does not run live with rtt=20ms, mss=1000b"),
+        ({"flows": ["1*cubic", "1*cbr:rate=1mbit:start=1s"]}, "flows: '1*cbr' does not run live with start=1s"),
+        ({"flows": "1*bbr3"}, "flows: 'bbr3' does not run live: bulk transfers of"),
+        ({"device_ring": "8p"}, "device_ring: '8p' does not run live: a link has no such setting"),
+        ({"access_rate": "10gbit"}, "access_rate: '10gbit' does not run live: a link has no such setting"),
+        ({"topology": "parking-lot"}, "topology: 'parking-lot' does not run live: a link has no such setting"),
+        ({"warmup": "mser5"}, "warmup: 'mser5' does not run live: give a time"),
+    ],
+)
+def what_a_link_has_not_is_refused_by_its_name(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError) as refused:
+        _planned(**changes)
+    assert str(refused.value).startswith(f"live.toml: {says}")
+
+
+def what_is_as_without_it_runs_live() -> None:
+    flows = ["1*cubic:stack=linux:ecn=off", "1*cbr:rate=1mbit:start=0s..1s"]
+    assert _planned(device_ring="1p", access_rate="10x", topology="dumbbell", flows=flows).congestion_control == "cubic"
+
+
+def datagrams_are_asked_for_again_until_one_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+        far.bind(("127.0.0.1", 0))
+        monkeypatch.setattr(workload, "DATAGRAMS_PORT", far.getsockname()[1])
+        monkeypatch.setattr(workload, "ASK_AGAIN_S", 0.05)
+
+        def answer_the_second() -> None:
+            far.recv(2000)
+            text, to = far.recvfrom(2000)
+            far.sendto(text, to)
+
+        threading.Thread(target=answer_the_second, daemon=True).start()
+        workload.ask_for_datagrams("127.0.0.1", {"count": 1}).close()
+        monkeypatch.setattr(workload, "MOST_QUESTIONS", 2)
+        with pytest.raises(SystemExit, match=r"no datagram has arrived within 0\.1 s"):
+            workload.ask_for_datagrams("127.0.0.1", {"count": 1})

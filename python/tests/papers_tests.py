@@ -129,6 +129,18 @@ def what_goes_beyond_the_paper_is_skipped_without_its_recordings_or_links(
         assert reason in Path("out/s-pie.html").read_text()
 
 
+def what_cannot_run_live_is_refused_before_the_first_run(
+    small: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (small / "beyond").mkdir()
+    (small / "beyond/live.toml").write_text(SCENARIO)
+    monkeypatch.setattr(checkup, "refusal", lambda: "")
+    ended = aqmlab("reproduce", "s-pie", "--beyond", "--out", "out")
+    assert ended.status == 2
+    assert f"{small / 'beyond/live.toml'}: sweep: does not run live" in ended.line
+    assert not Path("out").exists()
+
+
 @pytest.mark.parametrize("name", papers.built())
 def the_names_in_every_claim_and_figure_of_a_paper_exist(name: str) -> None:
     paper = papers.find(name)

@@ -114,7 +114,8 @@ def compare(
         out: new folder for the result; finished runs are in it from then on.
         title: of the result, unless it is the disciplines' names.
         with_report: whether the folder gets figures and a report.
-        continues: whether the folder may have finished runs of the same comparison, which are not made again.
+        continues: whether the folder may have finished runs of the same comparison, which are not made again; the
+            congestion control is named then.
 
     Raises:
         InputError: the folder is not new, holds something else, or cannot be written.
@@ -125,7 +126,11 @@ def compare(
     runs: list[Ran] = []
     with results.folder(out, continues=continues) as place:
         kept = place.kept if place else None
-        earlier = results.continued(kept, links, title) if kept else None
+        earlier = None
+        if kept and place:
+            settings = results.settings(congestion_control, ecn=ecn)
+            asked = _asked(links, traffic, seeds, congestion_control, settings, None, title)
+            earlier = results.continued(kept, asked, place.path)
         finished = set(earlier.runs.select("aqm", "seed").rows()) if earlier else set()
         if kept and earlier and finished >= set(itertools.product(links, seeds)):
             return Compared(traffic, (), Result(kept.manifest, earlier, out))
@@ -143,23 +148,35 @@ def compare(
                     raise
                 if place:
                     if len(runs) == 1:
-                        place.begin(_asked(links, traffic, seeds, runs[0].carried, accuracy, title).manifest(), earlier)
+                        place.begin(_ran(links, traffic, seeds, runs[0], accuracy, title).manifest(), earlier)
                     place.keep(runs[-1].done)
-        asked = _asked(links, traffic, seeds, runs[0].carried, accuracy, title)
+        asked = _ran(links, traffic, seeds, runs[0], accuracy, title)
         made = results.result(asked, [one.done for one in runs], earlier)
         return Compared(traffic, tuple(runs), results.publish(made, place, with_report=with_report) if place else made)
+
+
+def _ran(
+    links: Mapping[str, tuple[Line, Line]],
+    traffic: Traffic,
+    seeds: Sequence[int],
+    first: Ran,
+    accuracy: Mapping[str, Any] | None,
+    title: str,
+) -> results.Asked:
+    """Return what is run; what the kernel's TCP is set to is known when the first has run."""
+    kind = first.carried.report["tcp"]["congestion_control"]
+    return _asked(links, traffic, seeds, kind, results.told(first.carried, accuracy), accuracy, title)
 
 
 def _asked(
     links: Mapping[str, tuple[Line, Line]],
     traffic: Traffic,
     seeds: Sequence[int],
-    first: Carried,
+    kind: str,
+    told: Mapping[str, str],
     accuracy: Mapping[str, Any] | None,
     title: str,
 ) -> results.Asked:
-    """Return what is run; what the kernel's TCP is set to is known when the first has run."""
-    kind = first.report["tcp"]["congestion_control"]
     counts = {"down": traffic.down, "up": traffic.up}
     flows = [f"{count}*{KINDS.get(kind, kind)}:name={name}" for name, count in counts.items() if count]
     if (udp := traffic.datagrams).count:
@@ -173,7 +190,7 @@ def _asked(
         traffic.warmup_s + traffic.duration_s,
         traffic.warmup_s,
         traffic.loaded,
-        results.told(first, accuracy),
+        told,
         {"selftest": accuracy},
     )
 

@@ -6,7 +6,7 @@ import json
 import platform
 import secrets
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab import _native, publishing, store
+from aqmlab import _native, engine, publishing, store
 from aqmlab.engine import Report, Run
 from aqmlab.live.carrying import SAMPLE_NS, Carried
 from aqmlab.live.document import label, warnings
@@ -23,7 +23,7 @@ from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.runs.runner import Done
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.store import growth
 from aqmlab.vocabulary.units import NANOS_PER_SECOND, format_span
 
 ENGINE = "live"
@@ -82,8 +82,7 @@ class Asked:
             "title": self.title,
             "aqmlab": _native.version(),
             "engine": ENGINE,
-            # No other result has the same runs: the kernel's packets are new in each.
-            "code": f"{ENGINE} {_native.version()}",
+            "code": f"{ENGINE} {engine.find(engine.DEFAULT).version}",
             "build": json.loads(_native.build_info()),
             "created": datetime.now().astimezone().isoformat(timespec="seconds"),
             "platform": platform.platform(),
@@ -98,11 +97,15 @@ class Asked:
         return store.concluded(manifest, from_runs([]), [])
 
 
+def settings(congestion_control: str, *, ecn: bool) -> dict[str, str]:
+    """Return what is asked of the kernel's TCP."""
+    return {"congestion control": congestion_control, "ecn": "asked for" if ecn else "off"}
+
+
 def told(carried: Carried, accuracy: Mapping[str, Any] | None) -> dict[str, str]:
     """Return settings that a link has beside those of `compare`, and how punctual it was before, if that is known."""
     tcp = carried.report["tcp"]
-    ecn = "asked for" if tcp["tcp_ecn"] == "1" else "off"
-    found = {"congestion control": tcp["congestion_control"], "ecn": ecn, "tcp_rmem": tcp["tcp_rmem"]}
+    found = {**settings(tcp["congestion_control"], ecn=tcp["tcp_ecn"] == "1"), "tcp_rmem": tcp["tcp_rmem"]}
     return found if accuracy is None else {**found, "punctuality": f"{accuracy['said']} (load {accuracy['load']:.1f})"}
 
 
@@ -213,21 +216,30 @@ def folder(path: Path | None, *, continues: bool = False) -> AbstractContextMana
     return store.opened(path)
 
 
-def continued(kept: store.Kept, links: Mapping[str, tuple[Line, Line]], title: str) -> Frames:
-    """Return the runs that a folder has of the same comparison.
+def continued(kept: store.Kept, asked: Asked, folder: Path) -> Frames:
+    """Return the runs that a folder has of the same comparison, by the same code and kernel.
+
+    Of the settings beside those of `compare` only those that ``asked`` tells are compared.
 
     Raises:
-        InputError: if they are of another one.
+        InputError: if they are of another one, naming what differs.
 
     """
-    scenario = kept.manifest["points"][0]["scenario"]
-    told = {label: down.echo["aqm"][0]["spec"] for label, (down, _) in links.items()}
-    there = {one["label"]: one["spec"] for one in scenario["aqm"]}
-    own = next(iter(links.values()))[0].echo
-    same = all(scenario[name] == own[name] for name in ("rate", "link_trace", "rtt", "buffer", "overhead"))
-    if kept.manifest["engine"] != ENGINE or kept.manifest["title"] != title or there != told or not same:
-        raise InputError("the folder has runs of another comparison: name another, or remove it")
+    here = json.loads(json.dumps(asked.manifest()))
+    keys = here["points"][0]["scenario"]["live"].keys()
+    growth.check_same(_compared(kept.manifest, keys), _compared(here, keys), folder)
     return kept.frames
+
+
+def _compared(manifest: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    scenario = manifest["points"][0]["scenario"]
+    live = scenario.get("live", {})
+    return {
+        **{name: manifest[name] for name in ("code", "title")},
+        **{name: value for name, value in scenario.items() if name != "live"},
+        "disciplines": [f"{one['label']} ({one['spec']})" for one in scenario["aqm"]],
+        **{name: live.get(name) for name in keys},
+    }
 
 
 def publish(made: Result, place: store.Folder, *, with_report: bool = True) -> Result:
@@ -244,4 +256,4 @@ def _span(seconds: float) -> str:
     return format_span(round(round(seconds, 2) * NANOS_PER_SECOND))
 
 
-__all__ = ["Asked", "continued", "done", "folder", "of_link", "publish", "result", "told"]
+__all__ = ["Asked", "continued", "done", "folder", "of_link", "publish", "result", "settings", "told"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,54 +11,111 @@ from aqmlab import scenario
 from aqmlab.live import comparing
 from aqmlab.live.line import Line, lines
 from aqmlab.results import Result
-from aqmlab.scenario import Experiment
-from aqmlab.scenario.model import Flows
+from aqmlab.scenario import Experiment, Plan, flows
+from aqmlab.scenario.options import OPTIONS, Options
+from aqmlab.scenario.resolve import MSER5
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.units import NANOS_PER_SECOND
 
 # Options that a link has under the same name.
 SHARED = ("rtt", "overhead", "loss", "jitter")
+# Those of the two directions, of the traffic, and of the runs.
+OWN = ("aqm", "rate", "link_trace", "buffer", "flows", "duration", "warmup", "seeds", "first_seed")
+# What the workload has of flows; the kernel's TCP is that of `stack=linux`, and stands for the default's.
+CARRIED = ("name=", "transport=", "rate=", "packet=", "stack=linux")
 # Congestion controls of scenarios, as the kernel calls them.
 CONTROLS = {kind: name for name, kind in comparing.KINDS.items()} | {"cubic": "cubic"}
 
 
+@dataclass(frozen=True)
+class Planned:
+    """A scenario as `comparing.compare` takes it."""
+
+    links: Mapping[str, tuple[Line, Line]]
+    traffic: comparing.Traffic
+    seeds: Sequence[int]
+    congestion_control: str
+    title: str
+
+
 def conduct(experiment: Experiment, out: Path, progress: Callable[[str], None] = lambda text: None) -> Result:
     """Run a scenario live, and keep the result in a folder; finished runs there are not made again.
-
-    The rate is that of both directions, and the traffic what flows of the scenario are: bulk transfers by one of the
-    kernel's congestion controls, and flows of UDP at a constant rate; pings come with them.
 
     Raises:
         InputError: naming what a link has not.
         MachineError: the system does not permit links.
 
     """
-    if len(experiment.points) != 1:
-        raise InputError(f"{experiment.title}: a sweep does not run live")
-    (options,) = experiment.points
+    one = planned(experiment)
+    compared = comparing.compare(
+        one.links,
+        one.traffic,
+        one.seeds,
+        one.congestion_control,
+        progress,
+        out=out,
+        title=one.title,
+        continues=True,
+        with_report=False,
+    )
+    return compared.result
+
+
+def planned(experiment: Experiment) -> Planned:
+    """Return a scenario as it runs live.
+
+    The rate is that of both directions, and the traffic what flows of the scenario are: bulk transfers by one of the
+    kernel's congestion controls, and flows of UDP at a constant rate; pings come with them.
+
+    Raises:
+        InputError: naming the file and what a link has not.
+
+    """
+    options, *others = experiment.points
+    if others:
+        raise InputError(f"{options.place}sweep: does not run live")
+    _check_settings(options)
     plan = scenario.resolve(options)
-    base = plan.base
-    if base.topology or base.captures:
-        raise InputError(f"{experiment.title}: live is a link, without topology or captures")
-    traffic, control = _traffic(base.flows, base.duration_ns, base.warmup_ns)
+    try:
+        traffic, control = _traffic(plan)
+    except InputError as error:
+        raise options.located(error) from None
     given = {name: options.text(name) for name in SHARED if options.texts(name)}
     capacity = {name: text for name in ("rate", "link_trace") if (text := "".join(options.texts(name)))}
     links: dict[str, tuple[Line, Line]] = {}
     for contestant, entry in zip(plan.contestants, plan.echo["aqm"], strict=True):
         # The spec has its limit by now, whatever the rule was.
-        links[contestant.label] = lines({**given, "aqm": entry["spec"]}, {"down": capacity, "up": capacity})
-    title = f"{experiment.title}, live"
-    seeds = plan.echo["seeds"]
-    compared = comparing.compare(
-        links, traffic, seeds, control, progress, out=out, title=title, continues=True, with_report=False
-    )
-    return compared.result
+        try:
+            links[contestant.label] = lines({**given, "aqm": entry["spec"]}, {"down": capacity, "up": capacity})
+        except InputError as error:
+            raise options.located(InputError(str(error).removeprefix("--"))) from None
+    return Planned(links, traffic, plan.seeds, control, f"{experiment.title}, live")
 
 
-def _traffic(flows: tuple[Flows, ...], duration_ns: int, warmup_ns: int) -> tuple[comparing.Traffic, str]:
+def _check_settings(options: Options) -> None:
+    """Refuse settings that a link has not."""
+    for option in OPTIONS:
+        if option.name in (*SHARED, *OWN) or not (text := ", ".join(options.texts(option.name))):
+            continue
+        if text != option.default and not (option.field and options.value(option.name) == option.value):
+            raise options.error(option.name, f"'{text}' does not run live: a link has no such setting")
+    if options.text("warmup") == MSER5:
+        raise options.error("warmup", f"'{MSER5}' does not run live: give a time")
+
+
+def _check_keys(text: str) -> None:
+    """Refuse keys of flows that the workload has not."""
+    head, *pairs = text.split(":")
+    usual = str(flows.parse(":".join([head, *(pair for pair in pairs if pair.startswith(CARRIED))]))).split(":")
+    if lacking := [pair for pair in pairs if pair not in usual]:
+        raise InputError(f"flows: '{head}' does not run live with {', '.join(lacking)}")
+
+
+def _traffic(plan: Plan) -> tuple[comparing.Traffic, str]:
     """Return flows as a link's traffic, and the congestion control of its transfers."""
+    base = plan.base
     transfers, controls, datagrams = 0, set(), comparing.Datagrams()
-    for group in flows:
+    for group, text in zip(base.flows, plan.echo["flows"], strict=True):
         (carrier, carried), (form, source) = group.transport, group.source
         if carrier == "tcp" and form == "bulk" and group.congestion_control in CONTROLS:
             controls.add(CONTROLS[group.congestion_control])
@@ -67,14 +125,15 @@ def _traffic(flows: tuple[Flows, ...], duration_ns: int, warmup_ns: int) -> tupl
         else:
             able = f"bulk transfers of {', '.join(CONTROLS)} do, and one group of cbr"
             raise InputError(f"flows: '{group.name}' does not run live: {able}")
+        _check_keys(text)
     if len(controls) != 1:
         raise InputError("flows: live, transfers have one congestion control, and there is one at least")
-    seconds = (duration_ns - warmup_ns) / NANOS_PER_SECOND
-    return comparing.Traffic(transfers, 0, seconds, warmup_ns / NANOS_PER_SECOND, datagrams), controls.pop()
+    seconds = (base.duration_ns - base.warmup_ns) / NANOS_PER_SECOND
+    return comparing.Traffic(transfers, 0, seconds, base.warmup_ns / NANOS_PER_SECOND, datagrams), controls.pop()
 
 
 def _datagrams(count: int, carried: dict[str, Any], source: dict[str, Any]) -> comparing.Datagrams:
     return comparing.Datagrams(count, int(source["rate_bps"]), int(carried["packet_bytes"]))
 
 
-__all__ = ["conduct"]
+__all__ = ["Planned", "conduct", "planned"]

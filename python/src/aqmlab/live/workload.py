@@ -23,6 +23,8 @@ PORT, DATAGRAMS_PORT = 5077, 5078
 CHUNK = 1 << 18
 IP_UDP_HEADERS = 28
 SAMPLE_S = 0.05
+# Longer than most queues are.
+ASK_AGAIN_S, MOST_QUESTIONS = 1.0, 30
 # Offsets in the kernel's `struct tcp_info` (linux/tcp.h), which only grows at its end.
 BYTES_ACKED, BYTES_RECEIVED = 120, 128
 TCP_INFO_BYTES = 136
@@ -147,6 +149,19 @@ class Pings:
         return found, sum(ms > longest_ms for ms in waiting)
 
 
+def ask_for_datagrams(far: str, plan: dict[str, int]) -> socket.socket:
+    """Ask until the first has arrived: questions are lost, too. Return the socket that they come to."""
+    sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sink.settimeout(ASK_AGAIN_S)
+    for _ in range(MOST_QUESTIONS):
+        sink.sendto(json.dumps(plan).encode(), (far, DATAGRAMS_PORT))
+        with suppress(TimeoutError):
+            sink.recv(1)
+            return sink
+    sink.close()
+    sys.exit(f"no datagram has arrived within {MOST_QUESTIONS * ASK_AGAIN_S:g} s")
+
+
 def run(plan: dict[str, Any]) -> dict[str, Any]:
     """Make the plan's transfers and pings, and return what was measured after its warm-up."""
     far = os.environ["AQMLAB_FAR"]
@@ -157,8 +172,7 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     pings = Pings(far, plan["ping_s"])
     if plan["datagrams"]["count"]:
         # Nobody reads them: what does not fit into its buffer is thrown away.
-        sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sink.sendto(json.dumps(plan["datagrams"]).encode(), (far, DATAGRAMS_PORT))
+        sink = ask_for_datagrams(far, plan["datagrams"])  # noqa: F841
     time.sleep(plan["warmup_s"])
     # The link measures from here on, too.
     with open(os.environ["AQMLAB_MEASURE"], "wb") as measure:

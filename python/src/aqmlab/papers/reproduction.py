@@ -189,6 +189,8 @@ def conduct(
     # Find every error before the first run.
     for preset in presets:
         preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
+    if live := planned.get(BEYOND, {}).get(LIVE):
+        scenarios.planned(live)
     workspace.begin(folder, paper.name, presets)
 
     def run(preset: str) -> dict[str, Result]:

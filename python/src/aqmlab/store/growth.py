@@ -88,7 +88,7 @@ def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Ma
         if one is None:
             continue
         is_met = True
-        _compare(one["scenario"], json.loads(json.dumps(plan.echo)), folder)
+        check_same(one["scenario"], json.loads(json.dumps(plan.echo)), folder)
         for path, digest in plan.files.items():
             if one["files"].get(path) != digest:
                 raise _other(folder, f"the content of {path} differs")
@@ -97,14 +97,20 @@ def _check_same(experiment: Experiment, plans: Sequence[Plan], held: Sequence[Ma
         asked, options = held[0]["options"], experiment.points[0]
         free = {*_FREE, *options.point, *options.varied}
         given = {name: list(texts) for name, texts in options.given.items()}
-        _compare(
+        check_same(
             {name: value for name, value in {**asked["named"], **asked["given"]}.items() if name not in free},
             {name: value for name, value in {**options.named, **given}.items() if name not in free},
             folder,
         )
 
 
-def _compare(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path) -> None:
+def check_same(there: Mapping[str, Any], here: Mapping[str, Any], folder: Path) -> None:
+    """Make sure that what a folder holds is what is asked for, but for what may grow.
+
+    Raises:
+        InputError: naming the first key that differs.
+
+    """
     for name in {**there, **here}:
         # What an earlier version did not write was empty.
         if name not in _FREE and (there.get(name) or None) != (here.get(name) or None):

@@ -151,7 +151,7 @@ link-virtual: .venv/native .venv/dev ## the live link in a Linux kernel in virtu
 validate-stacks: .venv/native ## compare quinn's congestion controls with ours in 96 cells (three minutes)
 	$(BIN)/python validate/stacks/compare.py
 
-validate-live: .venv/native ## compare the live link with the simulator and with Linux in virtual time in 120 cells; what is finished is kept (two hours, on an idle machine)
+validate-live: .venv/native ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)
 	$(BIN)/python validate/live/compare.py --cells 120 --write
 
 validate-ns3-qdiscs: tools ## compare with ns-3's queue discs only, decision by decision (six minutes)

@@ -37,6 +37,10 @@ def _row(cell: Any, seed: int, options: argparse.Namespace) -> Any:
     return SCRIPT._row(cell, seed, options, [9.5, 10.0 + seed, 0.01], "a test", 0.1, 1.0)
 
 
+def _built(cell: Any, seed: int, options: argparse.Namespace) -> Any:
+    return SCRIPT._row(cell, seed, options, [9.5, 10.0, 0.01], SCRIPT.build())
+
+
 def there_are_120_cells_and_the_kernel_runs_all_that_are_not_ours_alone() -> None:
     cells = SCRIPT.cells(_options())
     assert len(set(cells)) == 120
@@ -71,6 +75,21 @@ def a_finished_run_is_kept_and_one_of_another_length_is_another(tmp_path: Path, 
     assert SCRIPT.read("live", _options("--duration", "20s")) == {}
     found = SCRIPT.table({side: SCRIPT.read(side, _options()) for side in SCRIPT.SIDES})
     assert found[cell]["live"]["delay"].mean == 12.0
+
+
+def runs_of_another_build_of_the_simulator_are_made_again_in_their_place(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(SCRIPT, "HERE", tmp_path)
+    monkeypatch.setitem(SCRIPT.RUNNERS, "simulated", _built)
+    options = _options("--cells", "1", "--only", "simulated", "--seeds", "2")
+    monkeypatch.setattr(SCRIPT, "build", lambda: "one")
+    SCRIPT.run(options)
+    monkeypatch.setattr(SCRIPT, "build", lambda: "another")
+    SCRIPT.run(options)
+    kept = SCRIPT.read("simulated", options)
+    assert [row.made_by for row in kept.values()] == ["another"] * 2
+    assert len((tmp_path / "simulated.csv").read_text().splitlines()) == 3
+    (cell,) = {cell for cell, _ in kept}
+    assert SCRIPT.missing(cell, "simulated", kept, 2) == []
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@
 
 1, 4 and 16 Reno and CUBIC transfers and fifty pings a second, 10 and 50 Mbit/s, 20 and 80 ms, under five disciplines;
 the kernel has no S-PIE. `live.csv`, `simulated.csv` and `kernel.csv` have a line for each run: what is there is not run
-again, and an interrupt loses the run that it meets. `--cells N` runs N cells (with all seeds) that are not finished;
-`--dry` says how long that takes. What has no place here is left out with a reason: no namespaces, no kernel, no such
-congestion control. `--write` draws `live.svg` and puts what was computed into README.md; alone it takes seconds.
+again, but for runs of another build of the simulator; an interrupt loses the run that it meets. `--cells N` runs N
+cells (with all seeds) that are not finished; `--dry` says how long that takes. What has no place here is left out with
+a reason: no namespaces, no kernel, no such congestion control. `--write` draws `live.svg` and puts what was computed
+into README.md; alone it takes seconds.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from pathlib import Path
 from typing import Any
 
 import aqmlab
+from aqmlab import engine
 from aqmlab.engine.linux import place
+from aqmlab.files import disk
 from aqmlab.live import comparing
 from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
@@ -111,6 +114,8 @@ class Row:
 
 
 Rows = dict[tuple[Cell, int], Row]
+# What a run is comes before what it gave.
+MEASURED_FROM = [field.name for field in fields(Row)].index(next(iter(MEASURES)))
 
 
 def read(side: str, options: argparse.Namespace) -> Rows:
@@ -126,14 +131,13 @@ def read(side: str, options: argparse.Namespace) -> Rows:
 
 
 def keep(side: str, row: Row) -> None:
-    """Add a run to what is kept."""
+    """Add a run to what is kept, in place of the same by another build."""
     path = HERE / f"{side}.csv"
-    is_new = not path.exists()
-    with path.open("a", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        if is_new:
-            table.writerow(field.name for field in fields(Row))
-        table.writerow(f"{value:.6g}" if isinstance(value, float) else value for value in astuple(row))
+    lines = path.read_text().splitlines() if path.exists() else [",".join(field.name for field in fields(Row))]
+    texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in astuple(row)]
+    same = ",".join([*texts[:MEASURED_FROM], ""])
+    lines = [*(line for line in lines if not line.startswith(same)), ",".join(texts)]
+    disk.put_all(HERE, {path.name: "".join(f"{line}\n" for line in lines).encode()})
 
 
 def live(cell: Cell, seed: int, options: argparse.Namespace) -> Row:
@@ -150,7 +154,12 @@ def live(cell: Cell, seed: int, options: argparse.Namespace) -> Row:
 
 def simulated(cell: Cell, seed: int, options: argparse.Namespace) -> Row:
     """Run a cell in the simulator."""
-    return _compared(cell, seed, options, "native", f"aqmlab {aqmlab.__version__}")
+    return _compared(cell, seed, options, "native", build())
+
+
+def build() -> str:
+    """Return what the simulator is: its version, and the hash of its sources."""
+    return f"aqmlab {engine.find(engine.DEFAULT).version}"
 
 
 def kernel(cell: Cell, seed: int, options: argparse.Namespace) -> Row:
@@ -213,7 +222,13 @@ def is_there(side: str, cell: Cell) -> bool:
 
 def missing(cell: Cell, side: str, known: Rows, seeds: int) -> list[int]:
     """Return the seeds of a cell that a side has to run."""
-    return [seed for seed in range(1, seeds + 1) if is_there(side, cell) and (cell, seed) not in known]
+    found = {seed for (one, seed), row in known.items() if one == cell and is_current(side, row)}
+    return [seed for seed in range(1, seeds + 1) if is_there(side, cell) and seed not in found]
+
+
+def is_current(side: str, row: Row) -> bool:
+    """Whether a run is not to be made again; those of a kernel are dear, and stay."""
+    return side != "simulated" or row.made_by == build()
 
 
 def cost_s(cell: Cell, side: str, options: argparse.Namespace) -> float:

@@ -40,7 +40,7 @@ JUDGED = re.compile(
 _UNITS = r"(?:m?s|[kM]B|[kM]bit|of|packets|points)"
 _NUMBERED = r"\d+[a-z]?"
 CLAIM = re.compile(
-    rf"\b((?:daqm|spie|sqm|pmq|eval)-(?:why-)?)({_NUMBERED}(?:(?:,|,? and) {_NUMBERED}(?![\w%]| {_UNITS}\b))*)\b"
+    rf"\b((?:daqm|spie|sqm|pmq|eval)-(?:why-|live-)?)({_NUMBERED}(?:(?:,|,? and) {_NUMBERED}(?![\w%]| {_UNITS}\b))*)\b"
 )
 # Where a paragraph or a point begins.
 APART = re.compile(r"\n(?:\s*\n|(?=- ))")

@@ -59,6 +59,8 @@ struct FlowLog {
     /// Sum and number of the round-trip times so far.
     round_trips: (Span, u64),
     lost: Lost,
+    /// What the sender's scoreboard had found lost at the last look.
+    found_lost: u64,
     /// Packets that the receiver has got, by ECN field, and what the sender has heard of them.
     received: [u64; 4],
     heard: [u64; 4],
@@ -259,16 +261,16 @@ impl FlowLog {
             (false, true) => "time_threshold",
             (false, false) => "reordering_threshold",
         };
-        for (begin, sent_at) in sender.lost() {
-            // Each transmission is lost once, and one that is not known was found lost before.
-            if self.outstanding.get(&begin).is_some_and(|(at, _)| *at == sent_at)
-                && let Some((_, number)) = self.outstanding.remove(&begin)
-            {
-                let lost = PacketLost { header: Some(header(number)), trigger: Some(trigger) };
-                write(&mut self.events, now, "quic:packet_lost", lost);
-            }
+        // A scoreboard is as long as the pipe: it is looked through only for what is new.
+        let found_lost = sender.found_lost();
+        if std::mem::replace(&mut self.found_lost, found_lost) != found_lost {
+            self.lose(sender, trigger, now);
         }
-        self.outstanding = self.outstanding.split_off(&sender.extent().0);
+        while let Some(first) = self.outstanding.first_entry()
+            && *first.key() < sender.extent().0
+        {
+            first.remove();
+        }
         let row = sender.row();
         let state = match row.phase {
             1 => "recovery",
@@ -300,6 +302,18 @@ impl FlowLog {
             },
             now,
         );
+    }
+
+    fn lose(&mut self, sender: &Sender, trigger: &'static str, now: Time) {
+        for (begin, sent_at) in sender.lost() {
+            // Each transmission is lost once, and one that is not known was found lost before.
+            if self.outstanding.get(&begin).is_some_and(|(at, _)| *at == sent_at)
+                && let Some((_, number)) = self.outstanding.remove(&begin)
+            {
+                let lost = PacketLost { header: Some(header(number)), trigger: Some(trigger) };
+                write(&mut self.events, now, "quic:packet_lost", lost);
+            }
+        }
     }
 
     /// A real transport is asked what it tells: no packet by its number, and no end of a recovery.

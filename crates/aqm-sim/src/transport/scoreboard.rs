@@ -50,6 +50,8 @@ pub(crate) struct Scoreboard {
     retransmit_from: u64,
     /// Blocks of the last acknowledgment: most of a block is already known.
     seen: [(u64, u64); 4],
+    /// How often segments were marked lost.
+    marked_lost: u64,
 }
 
 /// When a segment counts as overdue.
@@ -80,6 +82,11 @@ impl Scoreboard {
     /// Bytes that SACK blocks cover.
     pub(crate) fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
+    }
+
+    /// How often segments were marked lost, those already lost included.
+    pub(crate) fn marked_lost(&self) -> u64 {
+        self.marked_lost
     }
 
     /// A new segment was sent.
@@ -185,6 +192,7 @@ impl Scoreboard {
             }
         }
         self.lost_below = self.lost_below.max(limit);
+        self.marked_lost += u64::from(any);
         any
     }
 
@@ -232,6 +240,7 @@ impl Scoreboard {
             found.any = true;
             lost(segment);
         }
+        self.marked_lost += u64::from(found.any);
         found
     }
 
@@ -255,6 +264,7 @@ impl Scoreboard {
         }
         segment.lost = true;
         self.pipe -= u64::from(segment.length);
+        self.marked_lost += 1;
         true
     }
 
@@ -268,6 +278,7 @@ impl Scoreboard {
             (segment.lost, segment.retransmitted) = (true, false);
         }
         self.pipe = 0;
+        self.marked_lost += 1;
         self.lost_below = self.segments.back().map_or(self.lost_below, Segment::end);
         self.retransmit_from = 0;
     }
@@ -376,6 +387,25 @@ mod tests {
         assert_eq!((found.any, found.reordering_timer, lost), (true, None, vec![0, 300]));
         // Ten sent, seven sacked, two lost: the last is in the pipe.
         assert_eq!(board.pipe(), 100);
+    }
+
+    #[test]
+    fn every_way_to_find_segments_lost_is_counted() {
+        let mut board = ten_segments();
+        board.on_sack(200, 500, |_| ());
+        assert_eq!(board.marked_lost(), 0);
+        board.detect_losses(|_| ());
+        assert_eq!(board.marked_lost(), 1);
+        board.detect_losses(|_| ());
+        assert_eq!(board.marked_lost(), 1);
+        let overdue = Overdue { newest: (Time::ZERO, 700), after: Span::ZERO };
+        board.detect_overdue(overdue, Time::ZERO, |_| ());
+        assert_eq!(board.marked_lost(), 2);
+        board.mark_all_lost(|_| ());
+        assert_eq!(board.marked_lost(), 3);
+        let mut board = ten_segments();
+        board.mark_first_lost();
+        assert_eq!(board.marked_lost(), 1);
     }
 
     #[test]

@@ -190,6 +190,11 @@ impl Sender {
         (self.settings.mss, self.control.window.initial, self.rack.is_some())
     }
 
+    /// Grows whenever segments are found lost.
+    pub(crate) fn found_lost(&self) -> u64 {
+        self.board.marked_lost()
+    }
+
     /// The segments that are lost and not yet sent again: where they begin, and when they were sent.
     pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, Time)> {
         self.board.waiting().map(|segment| (segment.start, segment.sent_at))

@@ -492,7 +492,7 @@ def a_scenario_runs_live_and_what_is_finished_is_not_run_again(tmp_path: Path) -
     again = conduct(SCENARIO, 2)
     assert ran == []
     assert again.runs.equals(found.runs)
-    # The datagrams take a fifth of the link: alone TCP would have .95 of it, and a run of half a second varies by a tenth.
+    # The datagrams take a fifth of the link. Alone TCP would have .95 of it; half a second varies by a tenth.
     assert max(found.runs["goodput_mbit"] / found.runs["throughput_mbit"]) < 0.93
     with pytest.raises(InputError, match="holds another experiment: rtt is 10ms there and 20ms here"):
         conduct(SCENARIO.replace("10ms", "20ms"), 2)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import marked
 import polars as pl
 
 import aqmlab
@@ -64,11 +65,7 @@ def lines(controls: pl.DataFrame) -> str:
 
 def written(readme: str, controls: pl.DataFrame) -> str:
     """Return a README with the lines between its marks written anew."""
-    before, _, rest = readme.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        raise SystemExit(f"the README needs a line '{BEGIN}' and a line '{END}'")
-    return f"{before}{BEGIN}\n{lines(controls)}\n{END}{after}"
+    return marked.replaced(readme, BEGIN, END, lines(controls))
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import marked
 import numpy as np
 
 from aqmlab import _native, diagnosis, scenario
@@ -242,12 +243,8 @@ def main() -> None:
     made = table(said, errors, sure, patterns)
     print(f"\n{made}")
     if options.write:
-        text = options.write.read_text(encoding="utf-8")
-        before, _, rest = text.partition(BEGIN)
-        _, mark, after = rest.partition(END)
-        if not mark:
-            raise SystemExit(f"{options.write} needs a line '{BEGIN}' and a line '{END}'")
-        options.write.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8")
+        page = marked.replaced(options.write.read_text(encoding="utf-8"), BEGIN, END, made)
+        options.write.write_text(page, encoding="utf-8")
 
 
 def table(

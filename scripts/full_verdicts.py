@@ -17,6 +17,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import marked
+
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 COLUMNS = ("preset", "claim", "verdict")
 BEGIN, END = "<!-- verdicts: written by scripts/full_verdicts.py -->", "<!-- end of verdicts -->"
@@ -43,10 +45,7 @@ def read(file: Path) -> list[dict[str, Any]]:
 
 def written(readme: str, rows: list[dict[str, Any]]) -> str:
     """Return a README with the verdicts in its table written anew."""
-    before, _, rest = readme.partition(BEGIN)
-    table, mark, after = rest.partition(END)
-    if not mark:
-        raise SystemExit(f"the README needs a line '{BEGIN}' and a line '{END}'")
+    _, table, _ = marked.split(readme, BEGIN, END)
     verdicts = {(row["claim"], row["preset"]): row["verdict"] for row in rows}
     head, rule, *body = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines())
     presets = {place: name.strip("`") for place, name in enumerate(head) if name.startswith("`")}
@@ -56,7 +55,7 @@ def written(readme: str, rows: list[dict[str, Any]]) -> str:
             verdict = verdicts.get((claim, preset), NONE)
             cells[place] = f"**{verdict}**" if verdict == BEST else verdict
     lines = [f"| {' | '.join(cells)} |" for cells in (head, *body)]
-    return "\n".join([f"{before}{BEGIN}", lines[0], f"|{'|'.join(rule)}|", *lines[1:], f"{END}{after}"])
+    return marked.replaced(readme, BEGIN, END, "\n".join([lines[0], f"|{'|'.join(rule)}|", *lines[1:]]))
 
 
 def main() -> None:

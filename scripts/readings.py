@@ -15,6 +15,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import marked
+
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 BEGIN, END = "<!-- readings: written by scripts/readings.py -->", "<!-- end of readings -->"
 
@@ -40,11 +42,7 @@ def lines(space: dict[str, Any]) -> str:
 
 def written(readme: str, space: dict[str, Any]) -> str:
     """Return a README with the lines between its marks written anew."""
-    before, _, rest = readme.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        raise SystemExit(f"the README needs a line '{BEGIN}' and a line '{END}'")
-    return f"{before}{BEGIN}\n{lines(space)}\n{END}{after}"
+    return marked.replaced(readme, BEGIN, END, lines(space))
 
 
 def main() -> None:

@@ -26,8 +26,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def script(name: str) -> ModuleType:
-    """Import a file of `scripts` by its name."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    """Import a file of `scripts` by its name, where others of them can be imported."""
+    if (folder := str(ROOT / "scripts")) not in sys.path:
+        sys.path.append(folder)
+    return loaded(ROOT / "scripts" / f"{name}.py", name)
+
+
+def loaded(path: Path, name: str) -> ModuleType:
+    """Import a file that is in no package, under a name."""
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -84,7 +84,7 @@ def verdicts_in_a_readme_follow_what_is_kept() -> None:
     found = verdicts.written(readme.format(*"????"), rows)
     assert found == readme.format("direction only", "**reproduced**", "-", "holds by itself")
     assert verdicts.written(found, rows) == found
-    with pytest.raises(SystemExit, match="the README needs a line"):
+    with pytest.raises(SystemExit, match="the page needs a line"):
         verdicts.written("# P\n", rows)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator
 from typing import ClassVar
 
 import polars as pl
 import pytest
-from conftest import ROOT
+from conftest import ROOT, loaded
 
 import aqmlab
 from aqmlab import InputError, scenario
@@ -115,12 +114,7 @@ def no_kernel_has_it() -> None:
 
 def _example(name: str, transport: str) -> Iterator[str]:
     """Register the class of an example of the documents, and forget it."""
-    found = importlib.util.spec_from_file_location(name, ROOT / "docs" / "examples" / f"{name}.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules[name] = module
-    found.loader.exec_module(module)
+    module = loaded(ROOT / "docs" / "examples" / f"{name}.py", name)
     yield from _registered(getattr(module, transport))
     del sys.modules[name]
 

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, loaded
 
 from aqmlab import engine, scenario
 from aqmlab.vocabulary.errors import InputError
 
-
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("compare", ROOT / "validate/linux/compare.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["compare"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-SCRIPT = _script()
+SCRIPT = loaded(ROOT / "validate/linux/compare.py", "validate_linux")
 POINTS = SCRIPT.read_points([])
 
 

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, loaded
 
 from aqmlab import engine, scenario
 
-
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("validate_live", ROOT / "validate/live/compare.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["validate_live"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-SCRIPT = _script()
+SCRIPT = loaded(ROOT / "validate/live/compare.py", "validate_live")
 
 
 def _options(*arguments: str) -> argparse.Namespace:

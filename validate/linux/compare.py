@@ -25,6 +25,10 @@ from aqmlab.plots import style
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.vocabulary.errors import InputError
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import marked
+
 HERE = Path(__file__).resolve().parent
 POINTS, KERNEL, README = HERE / "points.csv", HERE / "kernel.csv", HERE / "README.md"
 FIGURE = HERE.parents[1] / "results/validate-linux.svg"
@@ -237,9 +241,8 @@ def figure(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
 
 def write(parts: Iterable[str]) -> None:
     """Put what was computed into README.md, between its two marks."""
-    before, _, rest = README.read_text().partition("<!-- computed -->\n")
-    _, end, after = rest.partition("<!-- end -->")
-    README.write_text("\n\n".join([before + "<!-- computed -->", *parts, end + after.removesuffix("\n")]) + "\n")
+    lines = "\n\n".join(parts)
+    README.write_text(marked.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n"))
 
 
 def main() -> int:

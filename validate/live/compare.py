@@ -40,6 +40,10 @@ from aqmlab.stats import statistics as stats
 from aqmlab.vocabulary.errors import InputError, MachineError
 from aqmlab.vocabulary.units import parse_span
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import marked
+
 HERE = Path(__file__).resolve().parent
 README, FIGURE = HERE / "README.md", HERE / "live.svg"
 SIDES = ("live", "simulated", "kernel")
@@ -389,9 +393,8 @@ def figure(found: Table) -> str:
 
 def write(parts: Iterable[str]) -> None:
     """Put what was computed into README.md, between its two marks."""
-    before, _, rest = README.read_text().partition("<!-- computed -->\n")
-    _, end, after = rest.partition("<!-- end -->")
-    README.write_text("\n\n".join([before + "<!-- computed -->", *parts, end + after.removesuffix("\n")]) + "\n")
+    lines = "\n\n".join(parts)
+    README.write_text(marked.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n"))
 
 
 FLOWS, RATES, RTTS = ("1", "4", "16"), ("10mbit", "50mbit"), ("20ms", "80ms")

@@ -1,0 +1,28 @@
+"""Text that is computed, between two marks in a page that is written by hand."""
+
+from __future__ import annotations
+
+
+def split(text: str, begin: str, end: str) -> tuple[str, str, str]:
+    """Return what stands before, between and after two marks.
+
+    Raises:
+        SystemExit: if one of them is missing.
+
+    """
+    before, _, rest = text.partition(begin)
+    between, mark, after = rest.partition(end)
+    if not mark:
+        raise SystemExit(f"the page needs a line '{begin}' and a line '{end}'")
+    return before, between, after
+
+
+def replaced(text: str, begin: str, end: str, lines: str) -> str:
+    """Return a page with other lines between its marks.
+
+    >>> replaced("a\\n<!-- b -->\\nold\\n<!-- e -->\\nz", "<!-- b -->", "<!-- e -->", "new")
+    'a\\n<!-- b -->\\nnew\\n<!-- e -->\\nz'
+
+    """
+    before, _, after = split(text, begin, end)
+    return f"{before}{begin}\n{lines}\n{end}{after}"

@@ -18,11 +18,6 @@ def split(text: str, begin: str, end: str) -> tuple[str, str, str]:
 
 
 def replaced(text: str, begin: str, end: str, lines: str) -> str:
-    """Return a page with other lines between its marks.
-
-    >>> replaced("a\\n<!-- b -->\\nold\\n<!-- e -->\\nz", "<!-- b -->", "<!-- e -->", "new")
-    'a\\n<!-- b -->\\nnew\\n<!-- e -->\\nz'
-
-    """
+    """Return a page with other lines between its marks."""
     before, _, after = split(text, begin, end)
     return f"{before}{begin}\n{lines}\n{end}{after}"

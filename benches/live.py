@@ -7,14 +7,17 @@ that receives, copies and sends (`crates/aqm-link/examples/plain.rs`), then thro
 a packet back, with each discipline; then through a link of 100 Mbit/s that drops nearly everything. They take turns, in
 one run. What none of them took, because it came too fast, is printed: where that is nothing, only the cost compares.
 
-Then the rate that a receiver at the far end sees by its own clock, and how late packets left the link, beside timers.
+Then the rate that a receiver at the far end sees by its own clock, and how late packets left the link, beside timers:
+under a fifth more than the link carries, and under all that one core can send.
 The machine decides the figures, and their ratios hardly. It should be idle: the load is printed with them.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -24,7 +27,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from aqmlab import _native
-from aqmlab.live.carrying import SAMPLE_NS, Link, carry
+from aqmlab.live.carrying import Link, carry, configuration
 from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
 
@@ -35,6 +38,8 @@ UNLIMITED, FLOODED = "100gbit", "100mbit"
 LARGEST = 1500
 SIZES, FLOWS = (64, LARGEST), 16
 RATES = ("10mbit", "100mbit", "500mbit")
+# What is offered, in rates of the link.
+OFFERED = {"1.2 times": 1.2, "all": math.inf}
 # At the far end: packets that its interface has received, thirty times a second by its own clock.
 SINK = """
 import socket, sys, time
@@ -111,13 +116,7 @@ def _flooded(aqm: str, rate: str, size: int, seconds: float) -> _Flooded:
     link = _link("fifo" if aqm == LOOP else aqm, rate)
     if aqm == LOOP:
         with tempfile.TemporaryDirectory() as made:
-            folder = Path(made)
-            config = {
-                **{one.name: one.data(None, folder) for one in (link.down, link.up)},
-                "seed": 1, "measure": str(folder / "measure"), "samples": str(folder / "samples"),
-                "sample_ns": SAMPLE_NS, "capture": None, "congestion_control": None, "ecn": False, "resolver": None,
-            }  # fmt: skip
-            loop = [str(EXAMPLES / "plain"), json.dumps(config), *flood]
+            loop = [str(EXAMPLES / "plain"), json.dumps(configuration(link, Path(made))), *flood]
             found = json.loads(subprocess.run(loop, check=True, stdout=subprocess.PIPE, text=True).stdout)
     else:
         found = carry(link, flood).report
@@ -132,15 +131,17 @@ def _flooded(aqm: str, rate: str, size: int, seconds: float) -> _Flooded:
 def rates(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Fill links of several rates, and see how much passes and how late."""
     idle = lateness_ms(_native.timer_lateness(arguments.seconds))
-    print(f"\n{'rate':11} {'a receiver sees':>16} {'error':>8}   {'late, ms: p50':>13} {'p99':>7} {'most':>7}")
-    print(f"{'timers':11} {'':16} {'':8}   {idle['p50']:13.3f} {idle['p99']:7.3f} {idle['max']:7.3f}")
+    heads = ("a receiver sees", "error", "late, ms: p50", "p99", "most")
+    print("\n{:9} {:9} {:>16} {:>8} {:>13} {:>7} {:>7}".format("rate", "offered", *heads))
+    print(f"{'timers':36} {'':8} {idle['p50']:13.3f} {idle['p99']:7.3f} {idle['max']:7.3f}")
     rows: list[dict[str, Any]] = [{"rate": "timers", "lateness_ms": idle}]
-    for rate in RATES:
+    for rate, (offered, times) in itertools.product(RATES, OFFERED.items()):
         link = _link("fifo limit 100p", rate)
+        packets = times * link.up.rate_bps / 8 / (LARGEST + link.up.overhead)
         with tempfile.TemporaryDirectory() as made:
             told = Path(made) / "told"
             sink = [sys.executable, "-c", SINK, str(told)]
-            up = carry(link, _flood(arguments.seconds, LARGEST, 1), [sink]).report["up"]
+            up = carry(link, _flood(arguments.seconds, LARGEST, 1, packets), [sink]).report["up"]
             counts = [tuple(map(float, line.split())) for line in told.read_text().splitlines()]
         first, last = (next(now for now, count in counts if count > edge) for edge in (counts[0][1], counts[-1][1] - 1))
         settled = [(now, count) for now, count in counts if first + SETTLED < now < last - SETTLED]
@@ -148,14 +149,16 @@ def rates(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         seen = (after - before) * (LARGEST + link.up.overhead) * 8e-6 / (end - begin)
         error, late = seen / (link.up.rate_bps * 1e-6) - 1, lateness_ms(up["lateness_ms"])
         is_full = up["metrics"]["drops_overflow"] > 0
-        rows.append({"rate": rate, "seen_mbit": seen, "error": error if is_full else None, "lateness_ms": late})
-        said = f"{error:8.3%}" if is_full else "not full"
-        print(f"{rate:11} {seen:9.3f} Mbit/s {said:>8}   {late['p50']:13.3f} {late['p99']:7.3f} {late['max']:7.3f}")
+        row = {"rate": rate, "offered": offered, "seen_mbit": seen, "error": error if is_full else None}
+        rows.append({**row, "lateness_ms": late})
+        said = f"{error:.3%}" if is_full else "not full"
+        times_late = f"{late['p50']:13.3f} {late['p99']:7.3f} {late['max']:7.3f}"
+        print(f"{rate:9} {offered:9} {seen:9.3f} Mbit/s {said:>8} {times_late}")
     return rows
 
 
-def _flood(seconds: float, size: int, flows: int) -> list[str]:
-    return [str(EXAMPLES / "flood"), str(seconds), str(size), str(flows)]
+def _flood(seconds: float, size: int, flows: int, packets: float = math.inf) -> list[str]:
+    return [str(EXAMPLES / "flood"), str(seconds), str(size), str(flows), str(packets)]
 
 
 def _link(aqm: str, rate: str) -> Link:

@@ -1,22 +1,25 @@
-//! As many UDP packets to the far end as one core can send: `flood SECONDS BYTES FLOWS`, for `benches/live.py`. `BYTES`
-//! are those of an IP packet; each flow has a port of its own.
+//! UDP packets to the far end: `flood SECONDS BYTES FLOWS [PACKETS]`, for `benches/live.py`. `BYTES` are those of an IP
+//! packet, each flow has a port of its own, and `PACKETS` are sent in a second: as many as one core can unless given.
 
 #![allow(clippy::disallowed_methods, reason = "it sends for a while of real time")]
 
 use std::net::UdpSocket;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Bytes of headers of IP and UDP.
 const HEADERS: usize = 28;
 /// The clock is looked at once in so many packets.
 const ROUND: usize = 64;
+/// So long it waits where it has sent enough.
+const PAUSE: Duration = Duration::from_micros(200);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [seconds, bytes, flows] = arguments.as_slice() else {
-        return Err("flood SECONDS BYTES FLOWS".into());
+    let [seconds, bytes, flows, most @ ..] = arguments.as_slice() else {
+        return Err("flood SECONDS BYTES FLOWS [PACKETS]".into());
     };
-    let end = Instant::now() + Duration::from_secs_f64(seconds.parse()?);
+    let (seconds, most) = (seconds.parse()?, most.first().map_or(Ok(f64::INFINITY), |most| most.parse())?);
     let payload = vec![0; bytes.parse::<usize>()?.saturating_sub(HEADERS)];
     let far = std::env::var("AQMLAB_FAR")?;
     let sockets: Vec<UdpSocket> = (0..flows.parse::<u16>()?)
@@ -27,11 +30,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .collect::<Result<_, std::io::Error>>()?;
     let mut next = sockets.iter().cycle();
-    while Instant::now() < end {
+    let (start, mut sent) = (Instant::now(), 0.0);
+    loop {
+        let elapsed = start.elapsed().as_secs_f64();
+        if elapsed >= seconds {
+            return Ok(());
+        }
+        if sent > elapsed * most {
+            thread::sleep(PAUSE);
+            continue;
+        }
+        sent += ROUND as f64;
         for socket in next.by_ref().take(ROUND) {
             // Nobody listens there, which may be said, and the interface may be full.
             let _ = socket.send(&payload);
         }
     }
-    Ok(())
 }

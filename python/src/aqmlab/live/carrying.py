@@ -23,7 +23,7 @@ from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.live.worker import AT_THE_FAR_END
 from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
 
-CAPTURE, SAMPLES, MEASURE = "near.pcapng", "samples.jsonl", "measure"
+CAPTURE, SAMPLES, MEASURE, RESOLVER = "near.pcapng", "samples.jsonl", "measure", "resolv.conf"
 # As often as a figure of a minute has points, and a reader sees a change.
 SAMPLE_NS = 100_000_000
 
@@ -101,19 +101,9 @@ def carry(
         raise MachineError("a live link needs Linux")
     with tempfile.TemporaryDirectory(prefix="aqmlab-link-") as made:
         folder = Path(made)
-        samples, resolver = folder / SAMPLES, folder / "resolv.conf"
+        samples, resolver = folder / SAMPLES, folder / RESOLVER
         os.mkfifo(folder / MEASURE)
-        config = {
-            **{one.name: one.data(folder / f"{one.name}.log" if log else None, folder) for one in (link.down, link.up)},
-            "seed": link.seed,
-            "measure": str(folder / MEASURE),
-            "samples": str(samples),
-            "sample_ns": SAMPLE_NS,
-            "capture": str(folder / CAPTURE) if capture else None,
-            "congestion_control": link.congestion_control or None,
-            "ecn": link.ecn,
-            "resolver": str(resolver) if link.is_open else None,
-        }
+        config = configuration(link, folder, logs=bool(log), captures=bool(capture))
         request = {"config": config, "command": list(command), "servers": [list(one) for one in servers]}
         samples.touch()
         with watch(samples):
@@ -129,6 +119,21 @@ def carry(
             _place(capture, lambda path: _copy(folder / CAPTURE, path), report["faults"])
         rows = [json.loads(line) for line in samples.read_text().splitlines()]
     return Carried(link, tuple(command), tuple(map(tuple, servers)), report, replayed, rows, by)
+
+
+def configuration(link: Link, folder: Path, *, logs: bool = False, captures: bool = False) -> dict[str, Any]:
+    """Return what the process that carries packets is told; its files are in a folder."""
+    return {
+        **{one.name: one.data(folder / f"{one.name}.log" if logs else None, folder) for one in (link.down, link.up)},
+        "seed": link.seed,
+        "measure": str(folder / MEASURE),
+        "samples": str(folder / SAMPLES),
+        "sample_ns": SAMPLE_NS,
+        "capture": str(folder / CAPTURE) if captures else None,
+        "congestion_control": link.congestion_control or None,
+        "ecn": link.ecn,
+        "resolver": str(folder / RESOLVER) if link.is_open else None,
+    }
 
 
 def _place(path: Path, writer: Callable[[Path], object], faults: list[str]) -> None:
@@ -196,4 +201,4 @@ def _terminal_left_alone() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-__all__ = ["SAMPLE_NS", "Carried", "Link", "carry", "unwatched"]
+__all__ = ["SAMPLE_NS", "Carried", "Link", "carry", "configuration", "unwatched"]

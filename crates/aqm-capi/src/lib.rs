@@ -23,6 +23,7 @@ pub use packet::{Counters, Departure, Event, EventKind, Packet, Tcp};
 pub use path::Datagram;
 pub use status::Status;
 
+use aqm_testbed::Driven;
 use path::Path;
 use queue::Queue;
 use status::{Failure, guarded};
@@ -220,7 +221,7 @@ pub unsafe extern "C" fn aqmlab_path_send(
     guarded(|| {
         let bytes = NonNull::new(bytes.cast_mut()).ok_or_else(|| Failure::null("bytes"))?;
         // No slice may be longer than half the address space.
-        path::check_length(length)?;
+        Driven::check_length(length).map_err(path::failure)?;
         let bytes = unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<u8>(), length) };
         table::with(path.addr(), |path: &mut Path| path.send(end, bytes, ecn, now_ns))
     })

@@ -4,7 +4,7 @@ use crate::packet::{Counters, ecn};
 use crate::status::{Failure, Status};
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
-use aqm_testbed::{Arrival, Driven, LARGEST_DATAGRAM, Refusal};
+use aqm_testbed::{Arrival, Driven, Refusal};
 
 /// A datagram that has come to an end.
 #[repr(C)]
@@ -85,15 +85,7 @@ impl Path {
     }
 }
 
-/// Whether a datagram may have so many bytes.
-pub(crate) fn check_length(bytes: usize) -> Result<(), Failure> {
-    if (1..=LARGEST_DATAGRAM).contains(&bytes) {
-        return Ok(());
-    }
-    Err(Failure::input(format!("the datagram has {bytes} bytes: it must have 1 to {LARGEST_DATAGRAM}")))
-}
-
-fn failure(refusal: Refusal) -> Failure {
+pub(crate) fn failure(refusal: Refusal) -> Failure {
     match refusal {
         Refusal::Time(text) => Failure::new(Status::AqmlabTime, text),
         Refusal::Input(text) => Failure::new(Status::AqmlabInput, text),

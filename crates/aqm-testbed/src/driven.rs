@@ -111,17 +111,23 @@ impl Driven {
         if end >= self.ends {
             return Err(Refusal::Input(format!("there is no end {end}: there are {}", self.ends)));
         }
-        if !(1..=LARGEST_DATAGRAM).contains(&datagram.len()) {
-            let bytes = datagram.len();
-            return Err(Refusal::Input(format!(
-                "the datagram has {bytes} bytes: it must have 1 to {LARGEST_DATAGRAM}"
-            )));
-        }
+        Driven::check_length(datagram.len())?;
         self.check_time(now)?;
         self.run.advance_until(now, || false)?;
         self.post.open().leaving = Some((end, ecn, datagram.to_vec()));
         self.run.ask(end / 2);
         Ok(())
+    }
+
+    /// Whether a datagram may have so many bytes.
+    ///
+    /// # Errors
+    /// If not, with what is allowed.
+    pub fn check_length(bytes: usize) -> Result<(), Refusal> {
+        if (1..=LARGEST_DATAGRAM).contains(&bytes) {
+            return Ok(());
+        }
+        Err(Refusal::Input(format!("the datagram has {bytes} bytes: it must have 1 to {LARGEST_DATAGRAM}")))
     }
 
     /// Goes on until a datagram comes to one of the ends, or to `until`. What came before is told first, in order.

@@ -117,6 +117,8 @@ class Row:
         return Cell(self.cc, self.flows, self.rate, self.rtt, self.aqm)
 
 
+# The largest ratio that the figure shows.
+SHOWN = {"goodput": 1.25, "delay": 2.0, "loss": 4.0}
 Rows = dict[tuple[Cell, int], Row]
 # What a run is comes before what it gave.
 MEASURED_FROM = [field.name for field in fields(Row)].index(next(iter(MEASURES)))
@@ -371,23 +373,53 @@ def differences(found: Table) -> str:
 
 
 def figure(found: Table) -> str:
-    """Return the figure as SVG: the three sides in each cell, one measure below the other."""
-    canvas, axes = style.below(len(MEASURES), 9.0)
+    """Return the figure as SVG: what live and kernel give over what is simulated, a column for each discipline."""
+    canvas, axes = style.grid(len(MEASURES), len(AQMS), 7.0, share="row")
     known = label_styles(list(SIDES))
-    for axis, (name, metric) in zip(axes, MEASURES.items(), strict=True):
-        for number, side in enumerate(SIDES):
+    loads = list(itertools.product(RATES, RTTS, FLOWS, CONTROLS))
+    inside = len(FLOWS) * len(CONTROLS)
+    groups = [f"{rate.removesuffix('bit')} {rtt}" for rate, rtt in itertools.product(RATES, RTTS)]
+    for axis, ((name, metric), aqm) in zip(axes, itertools.product(MEASURES.items(), AQMS), strict=True):
+        axis.axhspan(1 - metric.allowed, 1 / (1 - metric.allowed), color=style.FAINT, alpha=0.12, linewidth=0)
+        for side in (one for one in SIDES if one != "simulated"):
             look = known[side]
-            values = [sides[side][name].mean * metric.scale if side in sides else math.nan for sides in found.values()]
-            at = [place + 0.2 * (number - 1) for place in range(len(values))]
-            axis.plot(at, values, linestyle="", marker=look.marker, markersize=4, color=look.colour, label=side)
-        axis.set_ylabel(f"{metric.word}\n{metric.unit}")
-    # Digits, where a logarithmic axis would have powers.
-    axes[1].set_yscale("log")
-    axes[1].yaxis.set_major_formatter("{x:g}")
-    axes[1].yaxis.set_minor_formatter("{x:g}")
-    axes[-1].set_xticks(range(len(found)), [cell.name for cell in found], rotation=90, fontsize=5)
+            for at, (rate, rtt, flows, cc) in enumerate(loads):
+                sides = found.get(Cell(cc, int(flows), rate, rtt, aqm), {})
+                if side not in sides or "simulated" not in sides:
+                    continue
+                one, other = sides[side][name], sides["simulated"][name]
+                ratio = (one.mean or 1e-9) / (other.mean or 1e-9)
+                # A difference that nobody would notice is hollow, and what lies outside is at the edge.
+                is_small = abs(one.mean - other.mean) <= metric.unnoticed
+                axis.plot(
+                    at,
+                    min(max(ratio, 1 / SHOWN[name]), SHOWN[name]),
+                    linestyle="",
+                    marker=look.marker,
+                    markersize=4,
+                    color=look.colour,
+                    markerfacecolor="none" if is_small else look.colour,
+                    label=f"{side} over simulated",
+                )
+        axis.set_yscale("log")
+        axis.set_ylim(0.97 / SHOWN[name], 1.03 * SHOWN[name])
+        ticks = [1 / SHOWN[name], 1 - metric.allowed, 1, 1 / (1 - metric.allowed), SHOWN[name]]
+        axis.set_yticks(ticks, [f"{tick:.3g}" for tick in ticks])
+        axis.set_yticks([], minor=True)
+        axis.set_xlim(-1, len(loads))
+        axis.set_xticks([inside * group - 0.5 for group in range(1, len(groups))], [""] * (len(groups) - 1))
+        axis.set_xticks([inside * (group + 0.5) - 0.5 for group in range(len(groups))], groups, minor=True, rotation=90)
+        axis.tick_params(axis="x", which="minor", length=0, labelsize=8)
+        if name == next(iter(MEASURES)):
+            axis.set_title(aqm.split(":")[0])
+        if aqm == AQMS[0]:
+            axis.set_ylabel(metric.word)
     style.legend(canvas, axes)
-    style.caption(canvas, "Means over the seeds; the kernel has no S-PIE.")
+    style.caption(
+        canvas,
+        f"Ratios of means over the seeds; in each group {', '.join(FLOWS)} flows, each of Reno, then CUBIC; shaded: "
+        "what may differ; hollow: a difference that nobody would notice; at the edge: outside. The kernel has no S-PIE.",
+    )
     return style.svg(canvas, "validate-live")
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # A vertical axis spans at least this share of its middle, so that small differences own_style small.
 LEAST_SPAN = 0.02
+# A line over time is broken where so many of its usual steps have no sample.
+LEAST_GAP = 4.0
 # How many letters of numbers stand above bars.
 LETTERS_PER_INCH = 13
 # Width of a map's cells that have numbers.
@@ -37,7 +39,8 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
     for label in panel.labels:
         own = rows.filter(pl.col(panel.by) == label).drop_nulls(panel.y)
         parts = [part for _, part in own.group_by(panel.group, maintain_order=True)] if panel.group else [own]
-        for rank, part in enumerate(parts or [own]):
+        for rank, found in enumerate(parts or [own]):
+            part = found if panel.has_points else _broken(found, panel.x)
             x = _positions(part, panel)
             y = part[panel.y].to_numpy()
             if panel.y_axis.is_log:
@@ -66,6 +69,22 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
         _hollow(axes, panel, label, styles[label])
     if not panel.has_points:
         axes.margins(x=0)
+
+
+def _broken(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Return rows with one of nothing in each gap: a line across would show a slow change where nothing was seen.
+
+    >>> seen = pl.DataFrame({"time_s": [0.1, 0.2, 0.3, 0.9], "mean": [5.0, 6.0, 7.0, 1.0]})
+    >>> _broken(seen, "time_s")["mean"].to_list()
+    [5.0, 6.0, 7.0, None, 1.0]
+
+    """
+    steps = rows[column].diff()
+    usual = steps.median()
+    if not isinstance(usual, float):
+        return rows
+    ends = rows.filter(steps > LEAST_GAP * usual)
+    return pl.concat([rows, ends.select(pl.col(column) - usual)], how="diagonal").sort(column, maintain_order=True)
 
 
 def _step(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:

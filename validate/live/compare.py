@@ -418,7 +418,7 @@ def figure(found: Table) -> str:
     style.caption(
         canvas,
         f"Ratios of means over the seeds; in each group {', '.join(FLOWS)} flows, each of Reno, then CUBIC; shaded: "
-        "what may differ; hollow: a difference that nobody would notice; at the edge: outside. The kernel has no S-PIE.",
+        "what may differ; hollow: nobody would notice it; at the edge: outside. The kernel has no S-PIE.",
     )
     return style.svg(canvas, "validate-live")
 

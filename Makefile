@@ -95,8 +95,9 @@ bench-live: .venv/native ## the live link beside a plain forwarding loop, and th
 scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
 
-nightly: store-check soak ## what takes too long for every change: a flood of a million flows, every edit of a manifest, random cases (over an hour)
+nightly: store-check soak ## what takes too long for every change: a flood of a million flows, every edit of a manifest, kills, random cases (over an hour)
 	cargo test --locked -p aqm-core --test conformance -q -- --ignored
+	AQMLAB_KILLS=30 $(BIN)/pytest $(PARALLEL) python/tests/store_tests.py -k outlive
 
 coverage: .venv/native ## simulate how often the intervals hold the truth (three minutes)
 	$(BIN)/python scripts/coverage.py

@@ -41,7 +41,7 @@ from aqmlab.scenario import Experiment, from_values
 from aqmlab.store import folder, journal, record
 
 # At how many random times a command is killed; AQMLAB_KILLS=30 takes some minutes.
-KILLS = int(os.environ.get("AQMLAB_KILLS", "2"))
+KILLS = int(os.environ.get("AQMLAB_KILLS", "1"))
 SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
 SWEPT = 'aqm = ["fifo"]\nrtt = "40ms"\nduration = "3s"\nseeds = 2\n[sweep]\nrate = {}\n'
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Keep the verdicts of a paper's full form with the project: for its README, and for the quick form to show.
+"""Keep the verdicts of a paper's full form, and what they are of, with the project.
 
     aqmlab reproduce large-network --no-readings --json result.json
     scripts/full_verdicts.py result.json
 
-Writes experiments/PAPER/verdicts.csv; what is not in the results stays: other presets, and mechanisms that only
-`--beyond` runs. In the table between the two marks in the README, cells of a claim's row below a preset's name are
-written from it, so that none is typed in.
+Writes experiments/PAPER/verdicts.csv, which the quick form shows, and measured.csv: the mean over the seeds of all that
+each claim compares, against which figures in the README are held. What is not in the results stays: other presets, and
+mechanisms that only `--beyond` runs. In the table between the two marks in the README, cells of a claim's row below a
+preset's name are written from the verdicts, so that none is typed in.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import marked
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
-COLUMNS = ("preset", "claim", "verdict")
+VERDICTS, COLUMNS = "verdicts.csv", ("preset", "claim", "verdict")
+# `point` is that of a swept key, for claims that hold at each.
+MEASURED, OF_MEASURED = "measured.csv", ("preset", "claim", "of", "point", "mean")
 BEGIN, END = "<!-- verdicts: written by scripts/full_verdicts.py -->", "<!-- end of verdicts -->"
 # What stands out in a table.
 BEST = "reproduced"
@@ -33,6 +37,22 @@ def merged(rows: list[dict[str, Any]], claims: list[dict[str, Any]]) -> list[dic
     verdicts = {(row["preset"], row["claim"]): row["verdict"] for row in rows}
     verdicts |= {(one["preset"], one["id"]): one["verdict"] for one in claims}
     return [dict(zip(COLUMNS, (*place, verdict), strict=True)) for place, verdict in verdicts.items()]
+
+
+def measured(rows: list[dict[str, Any]], claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a paper with what some claims compare in place of theirs of before."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((row["preset"], row["claim"]), []).append(row)
+    for one in claims:
+        place = one["preset"], one["id"]
+        found[place] = [
+            dict(zip(OF_MEASURED, (*place, name, point, f"{mean['mean']:.6g}"), strict=True))
+            for name, means in one["measured"].items()
+            for point, mean in enumerate(means if isinstance(means, list) else [means])
+            if mean is not None
+        ]
+    return [row for several in found.values() for row in several]
 
 
 def read(file: Path) -> list[dict[str, Any]]:
@@ -66,13 +86,19 @@ def main() -> None:
         claims = json.loads(result.read_text(encoding="utf-8"))["claims"]
         for paper in {claim["from"] for claim in claims}:
             folder = EXPERIMENTS / paper
-            rows = merged(read(folder / "verdicts.csv"), [claim for claim in claims if claim["from"] == paper])
+            mine = [claim for claim in claims if claim["from"] == paper]
+            rows = merged(read(folder / VERDICTS), mine)
             readme = written((folder / "README.md").read_text(encoding="utf-8"), rows)
-            with (folder / "verdicts.csv").open("w", encoding="utf-8", newline="") as text:
-                table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-                table.writeheader()
-                table.writerows(rows)
+            _write(folder / VERDICTS, COLUMNS, rows)
+            _write(folder / MEASURED, OF_MEASURED, measured(read(folder / MEASURED), mine))
             (folder / "README.md").write_text(readme, encoding="utf-8")
+
+
+def _write(file: Path, columns: Sequence[str], rows: list[dict[str, Any]]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as text:
+        table = csv.DictWriter(text, columns, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
 
 
 if __name__ == "__main__":

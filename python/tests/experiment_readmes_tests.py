@@ -88,6 +88,30 @@ def verdicts_in_a_readme_follow_what_is_kept() -> None:
         verdicts.written("# P\n", rows)
 
 
+@pytest.mark.parametrize("kept", sorted(EXPERIMENTS.glob("*/measured.csv")), ids=lambda kept: kept.parent.name)
+def the_means_that_are_kept_are_of_what_the_claims_compare(kept: Path) -> None:
+    paper, rows = papers.find(kept.parent.name), script("full_verdicts").read(kept)
+    compared = {one.id: {side.text for side in one.operands} for one in paper.statements}
+    assert [row for row in rows if row["of"] not in compared[row["claim"]] or row["preset"] not in paper.presets] == []
+    assert {(preset, claim.id) for preset in paper.presets for claim in paper.claims} <= {
+        (row["preset"], row["claim"]) for row in rows
+    }
+
+
+def means_of_what_was_not_run_again_stay() -> None:
+    verdicts = script("full_verdicts")
+    claim = {"preset": "a", "id": "c-1", "measured": {"red": {"mean": 8}, "pie": [{"mean": 1.25}, None, {"mean": 2}]}}
+    rows = verdicts.measured([], [claim, {"preset": "b", "id": "c-2", "measured": {"red": {"mean": 7}}}])
+    assert [[*row.values()] for row in rows] == [
+        ["a", "c-1", "red", 0, "8"],
+        ["a", "c-1", "pie", 0, "1.25"],
+        ["a", "c-1", "pie", 2, "2"],
+        ["b", "c-2", "red", 0, "7"],
+    ]
+    again = verdicts.measured(rows, [claim | {"measured": {"red": {"mean": 9}}}])
+    assert [[*row.values()] for row in again] == [["a", "c-1", "red", 0, "9"], ["b", "c-2", "red", 0, "7"]]
+
+
 def verdicts_of_what_was_not_run_again_stay() -> None:
     verdicts = script("full_verdicts")
     rows = [

@@ -13,6 +13,9 @@ halves of intervals not counted.
 these presets (`*`: all), `v.count("inconclusive", "printed")` how many of a preset there are, and
 `v.never("reproduced")` the claims that have it in none. In a page with such verdicts no claim stands beside a word of
 judgement unless a comment in the same paragraph or point names it.
+`m["consistent", "spie-1", "s-pie"]` is the mean that is kept of what a claim compares in a preset, with a fourth place
+for the point of a swept key. A number that it equals, after `==`, stands in the same paragraph or point.
+`p["spie-1", "s-pie"]` is the number that the paper has for it.
 """
 
 from __future__ import annotations
@@ -25,12 +28,16 @@ from typing import Any
 import pytest
 from documents import FENCE, PAGES
 
+from aqmlab import papers
+
 HOLDS = re.compile(r"<!-- holds: (.+?) -->", re.S)
 TABLE = re.compile(r"(?:^\|.+\|[ ]*\n)+", re.M)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 # The head of a paper's table of readings.
 READINGS = "| Claim | holds |"
-VERDICTS = "verdicts.csv"
+VERDICTS, MEASURED = "verdicts.csv", "measured.csv"
+# The number, or numbers, that something equals.
+EQUALS = re.compile(r"== (-?[\d.]+|\[[^\]]+\])")
 # Words of judgement, and what they judge.
 JUDGED = re.compile(
     r"reproduced|inconclusive|direction only|in (?:its )?direction|(?:hold|fail)s? by (?:itself|themselves)"
@@ -106,6 +113,21 @@ class Verdicts:
         return {claim for _, claim in self._kept} - ever
 
 
+class Measured:
+    """The means that are kept beside a page: `m[preset, claim, of]`, and `m[preset, claim, of, point]`."""
+
+    def __init__(self, kept: Path) -> None:
+        with kept.open(encoding="utf-8", newline="") as text:
+            self._kept = {
+                (row["preset"], row["claim"], row["of"], int(row["point"])): float(row["mean"])
+                for row in csv.DictReader(text)
+            }
+
+    def __getitem__(self, key: tuple[Any, ...]) -> float:
+        preset, claim, of, point = (*key, 0)[:4]
+        return self._kept[preset, claim, of, point]
+
+
 def _one(beginning: str, names: list[str]) -> str:
     found = [name for name in names if name.startswith(beginning)]
     assert len(found) == 1, f"{beginning!r} begins {found or 'none'} of {names}"
@@ -126,6 +148,10 @@ def _claims(page: Path) -> list[tuple[str, dict[str, Any]]]:
         names |= {"r": Table(readings[0])} if readings else {}
         if (kept := page.parent / VERDICTS).is_file():
             names["v"] = Verdicts(kept)
+        if (kept := page.parent / MEASURED).is_file():
+            names["m"] = Measured(kept)
+            claims = papers.find(page.parent.name).claims
+            names["p"] = {(claim.id, of): number for claim in claims for of, number in claim.paper.items()}
         found.append((" ".join(match[1].split()), names | ({"c": Printed(printed[0])} if printed else {})))
     return found
 
@@ -139,6 +165,17 @@ def _unheld(text: str) -> list[str]:
         said = re.sub(r"<!--.+?-->", "", part, flags=re.S)
         named = dict.fromkeys(_claims_named(said)) if JUDGED.search(said) else {}
         found += [claim for claim in named if not re.search(rf"\b{claim}(?![\w-])", held)]
+    return found
+
+
+def _unsaid(text: str) -> list[str]:
+    """The numbers of a page that a comment holds against a kept mean, and that are not said where it stands."""
+    found = []
+    for part in APART.split(FENCE.sub("\n", text)):
+        said = NUMBER.findall(re.sub(r"<!--.+?-->", "", part, flags=re.S))
+        of_means = [comment for comment in HOLDS.findall(part) if "m[" in comment]
+        held = [number for one in of_means for number in NUMBER.findall(" ".join(EQUALS.findall(one)))]
+        found += [number for number in held if float(number) not in map(float, said)]
     return found
 
 
@@ -165,6 +202,24 @@ JUDGING = [page for page in PAGES if (page.parent / VERDICTS).is_file()]
 @pytest.mark.parametrize("page", JUDGING, ids=lambda page: page.parent.name)
 def a_verdict_in_prose_is_held_against_those_that_are_kept(page: Path) -> None:
     assert _unheld(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("page", JUDGING, ids=lambda page: page.parent.name)
+def a_number_that_is_held_against_a_kept_mean_is_what_the_page_says(page: Path) -> None:
+    assert _unsaid(page.read_text(encoding="utf-8")) == []
+
+
+def a_number_in_prose_that_parts_from_the_kept_mean_is_found(tmp_path: Path) -> None:
+    held = "round(m['a', 'spie-1', 'red', 1], 1) == 9.1 and m['a', 'spie-1', 'red'] < 9"
+    page = tmp_path / "s-pie" / "README.md"
+    page.parent.mkdir()
+    page.write_text(f"RED has 9.1 packets.\n<!-- holds: {held} -->\n\nOthers 7.\n")
+    for mean, holds in (("9.06", True), ("9.16", False)):
+        (page.parent / MEASURED).write_text(f"preset,claim,of,point,mean\na,spie-1,red,0,8\na,spie-1,red,1,{mean}\n")
+        ((claim, names),) = _claims(page)
+        assert _bears(claim, names) is holds
+    assert _unsaid(page.read_text()) == []
+    assert _unsaid(page.read_text().replace("has 9.1", "has 9.2")) == ["9.1"]
 
 
 def a_verdict_that_parts_from_what_is_kept_or_is_not_held_is_found(tmp_path: Path) -> None:

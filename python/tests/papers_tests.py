@@ -199,8 +199,12 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     each = figure.filter(pl.col("panel") == "each", pl.col("aqm") == "fifo")
     assert each["mean"][0] == pytest.approx((runs["events"] / runs["packets_delivered"]).mean())
     before = (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns
+    assert 'src="s-pie/figures/figure-1-printed.svg' in page
     # Finished runs are reused.
-    assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet").status == 0
+    assert aqmlab("reproduce", "s-pie", "--out", "out", "--quiet", "--single-file").status == 0
+    alone = (Path("out") / "s-pie.html").read_text()
+    assert alone.count("<svg role") == page.count("<img src") > 0
+    assert "<img" not in alone
     assert (Path("out") / "s-pie" / "printed" / "line" / "runs.parquet").stat().st_mtime_ns == before
 
 

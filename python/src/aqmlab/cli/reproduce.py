@@ -56,6 +56,9 @@ def reproduce(
         bool,
         typer.Option("--paper", help="Write each figure also as PDF for a column of a paper (3.5 in wide, 8 pt)."),
     ] = False,
+    single_file: Annotated[
+        bool, typer.Option("--single-file", help="Put the figures into each paper's page, to send it alone.")
+    ] = False,
     seeds: Seeds = None,
     jobs: Jobs = None,
     out: Out = None,
@@ -111,7 +114,7 @@ def reproduce(
                     watcher=bar,
                 )
             )
-            pages.write(found, folder, for_papers=for_papers)
+            pages.write(found, folder, for_papers=for_papers, single_file=single_file)
     if as_json is not None:
         write_json(_document(found), as_json)
     if not quiet:

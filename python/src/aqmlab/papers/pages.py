@@ -15,7 +15,7 @@ from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
 from aqmlab.papers.table import Cell, cell, claim_tables, counts, mechanism_tables
 from aqmlab.papers.verdicts import Verdict, by_chance
-from aqmlab.report import beside, environment
+from aqmlab.report import environment
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -41,37 +41,44 @@ CLASSES = {
 }
 
 
-def write(reproductions: Sequence[Reproduction], folder: Path, *, for_papers: bool = False) -> Path:
+def write(
+    reproductions: Sequence[Reproduction], folder: Path, *, for_papers: bool = False, single_file: bool = False
+) -> Path:
     """Write the page and the figures of the last of some reproductions, and the front page of all; return that."""
-    write_page(reproductions[-1], folder, for_papers=for_papers)
+    write_page(reproductions[-1], folder, for_papers=for_papers, single_file=single_file)
     workspace.write(folder, [claim for reproduction in reproductions for claim in reproduction.claims])
     [front] = disk.put_all(folder, {FRONT: render_front(reproductions).encode()})
     return front
 
 
-def write_page(reproduction: Reproduction, folder: Path, *, for_papers: bool = False) -> Path:
-    """Write the page of a paper and its figures; if asked for, also as PDF for a column of a paper."""
+def write_page(
+    reproduction: Reproduction, folder: Path, *, for_papers: bool = False, single_file: bool = False
+) -> Path:
+    """Write the page of a paper and its figures; if asked for, also as PDF for a column of a paper, or in the page."""
     drawn = drawing.draw_all(reproduction)
     for figures in drawn.values():
         printed = plots.contents(figures, "pdf", plots.PAPER) if for_papers else {}
         disk.put_all(folder / reproduction.paper.name / FIGURES, {**plots.contents(figures), **printed})
     search = reproduction.search
-    section = search_page.write(search, folder / reproduction.paper.name) if search else None
-    text = render_page(reproduction, drawn, section)
+    section = search_page.write(search, folder / reproduction.paper.name, single_file=single_file) if search else None
+    text = render_page(reproduction, drawn, section, single_file=single_file)
     [page] = disk.put_all(folder, {f"{reproduction.paper.name}.html": text.encode()})
     return page
 
 
 def render_page(
-    reproduction: Reproduction, drawn: dict[str, list[Figure]], search: search_page.Section | None = None
+    reproduction: Reproduction,
+    drawn: dict[str, list[Figure]],
+    search: search_page.Section | None = None,
+    *,
+    single_file: bool = False,
 ) -> str:
     """Return the page of a paper; the figures of all presets are side by side."""
     paper, space = reproduction.paper, reproduction.space
     shown: dict[str, Same] = {}
     for preset, figures in drawn.items():
         for figure in figures:
-            # In files of their own, which a browser reads when they come into sight: they are most of the bytes.
-            drawing = beside(figure.bare_svg, f"{paper.name}/{FIGURES}/{figure.name}.svg", figure.title)
+            drawing = search_page.placed(figure, paper.name, single_file=single_file)
             shown.setdefault(figure.title, []).append((preset, figure, drawing))
     of_claims = _of_claims(paper, shown)
     placed = {title for found in of_claims.values() for title, _ in found}

@@ -32,16 +32,26 @@ class Section:
     factors: Sequence[Factor]
 
 
-def write(outcome: Outcome, folder: Path) -> Section:
-    """Write all settings and figures into the folder of a paper; return the section for its page."""
-    from aqmlab.report import beside
+def placed(figure: Figure, paper: str, *, single_file: bool) -> Markup:
+    """Return a figure as a paper's page has it: from its file beside the page, or within.
 
+    Figures are most of the bytes; from files a browser reads them when they come into sight.
+    """
+    from aqmlab.report import beside, inline
+
+    if single_file:
+        return inline(figure.bare_svg, figure.title)
+    return beside(figure.bare_svg, f"{paper}/{FIGURES}/{figure.name}.svg", figure.title)
+
+
+def write(outcome: Outcome, folder: Path, *, single_file: bool = False) -> Section:
+    """Write all settings and figures into the folder of a paper; return the section for its page."""
     disk.put_all(folder / FOLDER, {SETTINGS: frames.settings(outcome).write_csv().encode()})
     figures = drawing.draw(outcome)
     disk.put_all(folder / FIGURES, plots.contents(figures))
     return Section(
         conclusion=conclusion(outcome),
         closest=closest(outcome),
-        figures=[(one, beside(one.bare_svg, f"{folder.name}/{FIGURES}/{one.name}.svg", one.title)) for one in figures],
+        figures=[(one, placed(one, folder.name, single_file=single_file)) for one in figures],
         factors=outcome.search.factors,
     )

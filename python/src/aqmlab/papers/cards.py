@@ -13,6 +13,8 @@ from aqmlab.search import Reach, Space
 
 # Ratios beyond these are drawn at the edge.
 FURTHEST = 100.0
+# Of the axis.
+LEAST_APART = 0.13
 TICKS = (0.01, 0.1, 0.5, 1.0, 2.0, 10.0, 100.0)
 # Most comparisons in a chart; the others are in the table.
 MOST_ROWS = 12
@@ -242,8 +244,23 @@ def _chart(table: ClaimTable) -> Chart | None:
         paper = known[0][3].paper
         return Row(expected, None if paper is None else at(paper), marks)
 
-    ticks = tuple((at(tick), _tick(tick)) for tick in TICKS if low * 0.96 <= tick <= high * 1.04)
+    ticks = _apart([(at(tick), _tick(tick)) for tick in TICKS if low * 0.96 <= tick <= high * 1.04])
     return Chart(tuple(row(*one) for one in shown.items()), ticks, len(checks) - len(shown))
+
+
+def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+    """Return the ticks whose words find room on a phone: equality first, then the farther from it.
+
+    >>> _apart([(0.0, "÷ 10"), (0.45, "÷ 2"), (0.5, "equal"), (1.0, "× 3")])
+    ((0.0, '÷ 10'), (0.5, 'equal'), (1.0, '× 3'))
+
+    """
+    centre = next((at for at, words in ticks if words == "equal"), 0.5)
+    kept: list[tuple[float, str]] = []
+    for tick in sorted(ticks, key=lambda one: (one[0] != centre, -abs(one[0] - centre))):
+        if all(abs(tick[0] - at) >= LEAST_APART for at, _ in kept):
+            kept.append(tick)
+    return tuple(sorted(kept))
 
 
 def _mark(number: int, preset: str, check: Check, ratio: Ratio, at: Callable[[float], float]) -> Mark:

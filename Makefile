@@ -7,11 +7,13 @@ RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 	$(shell find crates -name '*.rs' -not -path '*/tests/*' -not -path '*/benches/*') $(wildcard crates/*/Cargo.toml)
 PYTHON_SOURCES := python benches ns3 scripts tests validate
 BIN := .venv/bin
+# What a program of somebody else's may depend on; each comes after what it needs.
+CRATES := $(addprefix -p aqm-,core io sim quinn smoltcp testbed)
 # A process for each core takes the next test as soon as it is free.
 PARALLEL := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live rust-tests test-rust test-python lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -53,6 +55,11 @@ lint: lint-rust lint-python ## formatters, linters and type checkers; all findin
 lint-rust: tools
 	cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -q -- -D warnings
+	cargo package --offline --locked --allow-dirty -q --no-verify $(CRATES)
+
+crates: tools ## package the crates that others may depend on, and build each from the others' packages (five minutes)
+	cargo package --locked $(CRATES)
+	@ls -l target/package/*.crate
 
 lint-python: .venv/native .venv/dev
 	$(BIN)/ruff check $(PYTHON_SOURCES)

@@ -13,6 +13,7 @@ from qlog_schema import EVENT, EVENTS, FILE
 
 import aqmlab
 from aqmlab import Result, exports
+from aqmlab.vocabulary.errors import CheckError
 
 OPTIONS: dict[str, Any] = {
     "rate": "5mbit",
@@ -179,23 +180,32 @@ def the_command_writes_them(made: Result, aqmlab: Command) -> None:
     assert written == _all(made, aqm="fifo", seed=1)
 
 
-def a_run_is_written_before_the_next_is_made_and_none_where_a_file_is_in_the_way(
+def a_run_is_on_disk_before_the_next_is_made_and_there_are_all_files_or_none(
     made: Result, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[set[str]] = []
     again = exports.again._made
 
     def noted(*given: Any) -> Any:
-        found.append({path.name.partition(".")[0] for path in Path("out").glob("*")})
-        return again(*given)
+        if not given[2].aqm.startswith(refused):
+            found.append({path.name.partition("-1.")[0] for path in Path("out").glob("*")})
+            return again(*given)
+        raise CheckError("events: the run made again is another")
 
     monkeypatch.setattr(exports.again, "_made", noted)
+    refused = "fifo"
+    ended = aqmlab("export", made.folder, "--qlog", "--out", "out")
+    assert (ended.status, ended.line) == (1, "events: the run made again is another")
+    assert (found, Path("out").exists()) == ([set()], False)
+    refused = "none"
     assert aqmlab("export", made.folder, "--qlog", "--out", "out").status == 0
-    assert found == [set(), {"codel-ecn-1"}]
+    # Under temporary names.
+    assert found[1:] == [set(), {".codel-ecn"}]
+    assert {path.name.partition("-1.")[0] for path in Path("out").glob("*")} == {"codel-ecn", "fifo"}
     for path in Path("out").glob("codel*"):
         path.unlink()
     ended = aqmlab("export", made.folder, "--qlog", "--out", "out")
-    assert (ended.status, "is there already" in ended.line, len(found)) == (2, True, 2)
+    assert (ended.status, "is there already" in ended.line, len(found)) == (2, True, 3)
 
 
 def a_paced_sender_times_out_where_a_full_queue_drops_a_retransmission_unless_losses_are_found_by_time() -> None:

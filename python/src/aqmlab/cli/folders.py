@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -194,7 +194,14 @@ def export(
         parts = exports.qlog(result, *chosen)
     else:
         parts = [exports.pcapng(result, *chosen, tap=at or "senders")]
+    for path in disk.put_parts(target, _free(target, parts, force=force)):
+        give(path)
+
+
+def _free(folder: Path, parts: Iterable[dict[str, bytes]], *, force: bool) -> Iterator[dict[str, bytes]]:
+    """Pass on what would replace no file, unless the user wants it."""
+    from aqmlab.files import disk
+
     for contents in parts:
-        disk.check_free((target / name for name in contents), force=force)
-        for path in disk.put_all(target, contents):
-            give(path)
+        disk.check_free((folder / name for name in contents), force=force)
+        yield contents

@@ -25,7 +25,7 @@ def write(path: Path, content: bytes, *, durable: bool = True) -> None:
 
 def fill(path: Path, writer: Callable[[Path], object], *, durable: bool = True) -> None:
     """Let ``writer`` write a file under a temporary name, then rename it."""
-    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    temporary = _temporary(path)
     try:
         writer(temporary)
         if durable:
@@ -70,18 +70,52 @@ def place(path: Path, writer: Callable[[Path], object]) -> None:
 
 
 def put_all(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
-    """Write files into a folder, which is made if necessary, each as `put` does; return their paths.
+    """Write files into a folder, as `put_parts` does; return their paths."""
+    return put_parts(folder, [contents])
+
+
+def put_parts(folder: Path, parts: Iterable[Mapping[str, bytes]]) -> list[Path]:
+    """Write files into a folder, which is made if necessary, part by part; return their paths.
+
+    All of them or none: until the last part is written, whatever fails, files have temporary names. Only what goes into
+    devices and pipes cannot be taken back.
 
     Raises:
         InputError: naming the file that cannot be written.
         MachineError: if the disk is full.
 
     """
-    for name, content in contents.items():
-        with system.writing(folder / name):
-            make(folder)
-            put(folder / name, content)
-    return [folder / name for name in contents]
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    paths: list[Path] = []
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for contents in parts:
+            for name, content in contents.items():
+                paths.append(folder / name)
+                with system.writing(paths[-1]):
+                    make(folder)
+                    target = paths[-1].resolve()
+                    if target.exists() and not target.is_file():
+                        target.write_bytes(content)
+                        continue
+                    staged.append((_temporary(target), target))
+                    _temporary(target).write_bytes(content)
+                    if target.exists():
+                        _temporary(target).chmod(target.stat().st_mode & 0o777)
+        for temporary, target in staged:
+            with system.writing(target):
+                temporary.replace(target)
+    except BaseException:
+        for temporary, _ in staged:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        discard_if_empty(*made)
+        raise
+    return paths
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.tmp-{os.getpid()}")
 
 
 def make(folder: Path) -> None:

@@ -101,8 +101,10 @@ def flent_has_a_file_for_each_run(made: Result) -> None:
     assert list(exports.flent(made)) == [f"{aqm}-{seed}.flent.gz" for aqm in ("codel-ecn", "fifo") for seed in (1, 2)]
     with pytest.raises(InputError, match="unknown aqm 'fif', did you mean 'fifo'"):
         exports.flent(made, aqm="fif")
-    with pytest.raises(InputError, match="seed 9: no such run"):
+    with pytest.raises(InputError, match="seed 9: the result has no such run; it has 1, 2"):
         exports.flent(made, seed=9)
+    with pytest.raises(InputError, match="point 3: the result has no such run; it has 0"):
+        exports.flent(made, point=3)
 
 
 # --- packets ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 from documents import blocks
 
-from aqmlab import InputError, testbed
+from aqmlab import InputError, Transport, testbed
 
 EXAMPLES = ROOT / "docs" / "examples"
 PATH: Any = {"rate": "4mbit", "rtt": "40ms", "duration": "2s"}
@@ -110,9 +110,13 @@ def a_failed_assertion_is_told_also_where_a_figure_cannot_be_drawn(tmp_path: Pat
         ({"aqm": ["fifo", "codel"]}, "is not one discipline"),
         ({"seeds": 3}, "seeds: a test bench makes one run"),
         ({"first_seed": 3}, "first_seed: a test bench makes one run"),
+        ({"seed": "x"}, "seed: 'x' is not a whole number from 1"),
+        ({"transports": Transport}, "transports: .* is no list: give classes of aqmlab.Transport in one"),
+        ({"folder": 5}, "folder: 5 is no path"),
+        ({"folder": __file__}, "folder: '.*' is a file"),
     ],
 )
-def more_than_one_run_is_refused(options: dict[str, Any], problem: str) -> None:
+def what_makes_no_one_run_is_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         testbed.run(**PATH, **options)
 
@@ -124,6 +128,13 @@ def a_metric_without_a_value_is_undefined_and_not_unknown(tmp_path: Path) -> Non
             run.metric(name).at_most(0)
     with pytest.raises(InputError, match=r"did you mean 'class\.cubic\.goodput_mbit'"):
         run.metric("class.cubik.goodput_mbit")
+
+
+def a_figure_is_held_against_a_number(tmp_path: Path) -> None:
+    goodput = testbed.run(**PATH, folder=tmp_path).goodput("cubic")
+    for bound in ("8", float("nan"), True):
+        with pytest.raises(InputError, match=f"{bound!r} is no number: a figure cannot be held against it"):
+            goodput.at_least(bound)  # type: ignore[arg-type]
 
 
 def the_same_seed_is_the_same_run_and_another_is_not() -> None:

@@ -16,6 +16,7 @@ that is ``tmp_path``:
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from aqmlab.scenario.keywords import Keywords
 from aqmlab.scenario.python_transport import Transport, register_transport
 from aqmlab.vocabulary.errors import CheckError, InputError, unknown
 from aqmlab.vocabulary.metrics import is_metric, split
+from aqmlab.vocabulary.units import parse_whole
 
 if TYPE_CHECKING:
     from aqmlab.own.python_aqm import AQM
@@ -72,8 +74,18 @@ def run(
             raise InputError(f"{name}: a test bench makes one run, which seed decides: give that")
     if not isinstance(aqm, type) and not (isinstance(aqm, str) and len(split_specs(aqm)) == 1):
         raise InputError(f"aqm: '{aqm}' is not one discipline: a test bench makes one run")
+    if isinstance(transports, (str, type)):
+        raise InputError(f"transports: {transports!r} is no list: give classes of aqmlab.Transport in one")
     for transport in transports:
         register_transport(transport)
+    if not isinstance(folder, (str, os.PathLike, type(None))):
+        raise InputError(f"folder: {folder!r} is no path")
+    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+        raise InputError(f"folder: '{folder}' is a file: the figure and capture of a failed assertion need a folder")
+    try:
+        parse_whole(str(seed), 1)
+    except ValueError as error:
+        raise InputError(f"seed: {error}") from None
     chosen: Any = {"warmup": "0s", "series": "flows", **options, "seeds": 1, "first_seed": seed}
     return Outcome(facade.compare(aqm=aqm, jobs=1, **chosen), None if folder is None else Path(folder))
 
@@ -180,12 +192,12 @@ class Found:
     def at_least(self, least: float) -> None:
         """Assert that it is no less."""
         __tracebackhide__ = True
-        self._check(self.value is not None and self.value >= least, f"at least {least}")
+        self._check(self.value is not None and self.value >= _bound(least), f"at least {least}")
 
     def at_most(self, most: float) -> None:
         """Assert that it is no more."""
         __tracebackhide__ = True
-        self._check(self.value is not None and self.value <= most, f"at most {most}")
+        self._check(self.value is not None and self.value <= _bound(most), f"at most {most}")
 
     def _check(self, holds: bool, bound: str) -> None:
         __tracebackhide__ = True
@@ -202,3 +214,10 @@ class Found:
             self.outcome.keep(),
         ]
         raise AssertionError("\n".join(lines))
+
+
+def _bound(bound: float) -> float:
+    """Return what a figure is held against."""
+    if isinstance(bound, bool) or not isinstance(bound, (int, float)) or math.isnan(bound):
+        raise InputError(f"{bound!r} is no number: a figure cannot be held against it")
+    return bound

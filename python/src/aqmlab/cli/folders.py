@@ -12,7 +12,6 @@ import typer
 from aqmlab.cli.compare import Force, Quiet, Report
 from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.vocabulary.errors import CheckError, InputError, unknown
-from aqmlab.vocabulary.units import parse_whole
 
 # A test holds that these are all; naming them here costs no import of what draws them.
 _KINDS = (
@@ -173,12 +172,11 @@ def export(
     formats = [name for name, wanted in asked if wanted]
     if len(formats) != 1:
         raise InputError("export: name one format: --csv, --flent, --pcapng or --qlog")
-    if csv and (aqm or seed or point):
+    if csv and not (aqm is None and seed is None and point is None):
         raise InputError("export: --aqm, --seed and --point choose among single runs, with --flent, --pcapng or --qlog")
-    if at and not pcapng:
+    if at is not None and not pcapng:
         raise InputError("export: --at goes with --pcapng")
-    number = None if point is None else parse_whole(point)
-    chosen = (aqm, check_count("--seed", seed), number)
+    chosen = (aqm, check_count("--seed", seed), check_count("--point", point, 0))
     result = load(folder, show.Notices())
     target = folder / formats[0] if out is None else out
     store.check_writable(target)
@@ -193,7 +191,7 @@ def export(
         disk.check_free((path for stem in stems for path in target.glob(f"{stem}.*-*.sqlog")), force=force)
         parts = exports.qlog(result, *chosen)
     else:
-        parts = [exports.pcapng(result, *chosen, tap=at or "senders")]
+        parts = [exports.pcapng(result, *chosen, tap="senders" if at is None else at)]
     for path in disk.put_parts(target, _free(target, parts, force=force)):
         give(path)
 

@@ -34,6 +34,10 @@ def runs(result: Result, aqm: str | None = None, seed: int | None = None, point:
     """
     if aqm is not None and aqm not in result.aqms:
         raise unknown("aqm", aqm, result.aqms)
+    for name, value in (("seed", seed), ("point", point)):
+        known = sorted(set(result.runs[name].to_list()))
+        if value is not None and value not in known:
+            raise InputError(f"{name} {value}: the result has no such run; it has {_listed(known)}")
     found = []
     for number, label, one in result.runs.select("point", "aqm", "seed").iter_rows():
         if (aqm in (None, label)) and (seed in (None, one)) and (point in (None, number)):
@@ -44,9 +48,17 @@ def runs(result: Result, aqm: str | None = None, seed: int | None = None, point:
             twin = f"--{alike.index(label) + 1}" if len(alike) > 1 else ""
             found.append(Chosen(number, label, one, f"{place}{brief}{twin}-{one}"))
     if not found:
-        asked = (("seed", seed), ("point", point))
-        raise InputError(f"{', '.join(f'{name} {value}' for name, value in asked if value is not None)}: no such run")
+        asked = (("aqm", aqm), ("seed", seed), ("point", point))
+        told = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
+        raise InputError(f"{told}: no run of the result has all of these")
     yield from found
+
+
+def _listed(numbers: list[int]) -> str:
+    """Name the first and the last where all between are there, or each."""
+    first, last = numbers[0], numbers[-1]
+    whole = len(numbers) > 2 and last - first == len(numbers) - 1
+    return f"{first} to {last}" if whole else ", ".join(map(str, numbers))
 
 
 def short(label: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from typing import ClassVar
@@ -11,7 +12,7 @@ import pytest
 from conftest import ROOT, loaded
 
 import aqmlab
-from aqmlab import InputError, scenario
+from aqmlab import InputError, exports, scenario
 from aqmlab.engine.linux import job
 from aqmlab.scenario import flows
 from aqmlab.scenario.kinds import KINDS, TRANSPORTS
@@ -67,6 +68,32 @@ def a_stack_stops_when_it_is_told_and_that_is_no_failure(stack: str) -> None:
     assert after - then <= {"quinn": 0, "smoltcp": 256_000}[stack]
 
 
+def quinn_tells_its_server_that_it_stopped_although_congestion_control_has_data_wait() -> None:
+    """It resets the stream, and closes when that is acknowledged."""
+    flows = "1*quinn:start=0s:stop=2s"
+    result = aqmlab.compare(rate="5mbit", rtt="20ms", duration="5s", flows=flows, aqm="fifo", seeds=1)
+    (files,) = exports.qlog(result)
+    (log,) = (content for name, content in files.items() if "sender" in name)
+    sent = [one for one in map(json.loads, log.split(b"\x1e")[2:]) if one["name"] == "quic:packet_sent"]
+    after = [(one["time"], one["data"]["raw"]["length"]) for one in sent if one["time"] > 2000]
+    assert after
+    assert all(length < 100 for _, length in after)
+    assert after[-1][0] < 2200
+
+
+@pytest.mark.parametrize("stack", REAL)
+def an_application_that_writes_over_time_gets_through_what_it_writes(stack: str) -> None:
+    flows = [
+        f"1*onoff:rate=8mbit:on=100ms:off=300ms:transport={stack}:start=0s",
+        f"2*vbr:size=4kb:transport={stack}:start=0s",
+    ]
+    result = aqmlab.compare(rate="10mbit", rtt="20ms", duration="6s", warmup="2s", flows=flows, aqm="fifo", seeds=1)
+    onoff, *frames = result.flows["goodput_mbit"].to_list()
+    assert onoff == pytest.approx(2.0, rel=0.02)
+    assert frames == pytest.approx([4096 * 8 / 0.04 / 1e6] * 2, rel=0.02)
+    assert not any("ended too soon" in warning for warning in result.warnings)
+
+
 def its_receivers_count_ecn_fields() -> None:
     def counts(ecn: str, aqm: str) -> tuple[float | None, ...]:
         flows = [f"1*quinn:ecn={ecn}"] if ecn else ["1*cubic:ecn=classic"]
@@ -98,6 +125,7 @@ def a_connection_that_fails_is_named_below_the_result() -> None:
         ("1*quinn:start=2s:stop=1s", "stop is 1s: it must not be before the latest start, 2s"),
         ("1*smoltcp:ecn=classic", "ecn: 'classic' is not one of off"),
         ("1*web:transport=quinn", "transport 'quinn' is not one of"),
+        ("1*gaming:transport=smoltcp", "transport 'smoltcp' is not one of"),
     ],
 )
 def what_it_cannot_do_is_refused(flows: str, complaint: str) -> None:
@@ -175,6 +203,44 @@ class Steady(aqmlab.Transport):
 @pytest.fixture
 def steady() -> Iterator[str]:
     yield from _registered(Steady)
+
+
+class Written(aqmlab.Transport):
+    """Sends what its application writes, in datagrams, as it comes."""
+
+    def __init__(self) -> None:
+        assert self.size == 0
+        self.left = 0
+
+    def write(self, count: int, now: int) -> None:
+        """Have so much more to send."""
+        assert now >= self.start
+        self.left += count
+
+    def receive(self, datagram: bytes, ecn: int, now: int) -> None:  # noqa: ARG002
+        """Count it."""
+        self.delivered += len(datagram)
+
+    def send(self, now: int) -> bytes | None:  # noqa: ARG002
+        """Send what there is."""
+        count = min(self.left, 1000)
+        self.left -= count
+        return bytes(count) or None
+
+
+@pytest.fixture
+def written() -> Iterator[str]:
+    yield from _registered(Written)
+
+
+def a_transport_in_python_with_write_carries_what_an_application_writes_and_one_without_does_not(
+    written: str, steady: str
+) -> None:
+    path = {"rate": "10mbit", "rtt": "20ms", "duration": "3s", "warmup": "1s", "aqm": "fifo", "seeds": 1}
+    result = aqmlab.compare(**path, flows=f"1*cbr:rate=2mbit:transport={written}:start=0s")
+    assert result.flows["goodput_mbit"].to_list() == pytest.approx([2.0], rel=0.02)
+    with pytest.raises(InputError, match=f"transport '{steady}' is not one of udp, newreno"):
+        aqmlab.compare(**path, flows=f"1*cbr:rate=2mbit:transport={steady}")
 
 
 @pytest.mark.timeout(30)

@@ -214,9 +214,9 @@ def a_control_that_is_none_is_refused_before_any_run(
 
 @pytest.fixture
 def limited(of_controls: Path) -> Path:
-    """The same with a scenario that cannot carry a real stack."""
+    """The same with a scenario that cannot carry a real stack: a conversation, both ways."""
     one = next(path for path in of_controls.glob("*.toml") if path.name != "suite.toml")
-    limited = one.read_text().replace("2*$control:", "2*onoff:rate=1mbit:transport=$control:")
+    limited = one.read_text().replace("2*$control:", "2*gaming:gap=40ms:transport=$control:")
     assert limited != one.read_text()
     (of_controls / "limited.toml").write_text(limited)
     plan = of_controls / "suite.toml"
@@ -252,8 +252,8 @@ def only_a_control_that_the_user_named_must_fit_a_scenario(limited: Path, tmp_pa
 @pytest.mark.parametrize("named", [[], ["quinn"]], ids=["the suite's", "the user's"])
 def a_mistake_in_one_scenario_is_an_error_before_any_run(limited: Path, tmp_path: Path, named: list[str]) -> None:
     file = limited / "limited.toml"
-    file.write_text(file.read_text().replace("rate=1mbit", "rate=1mbi"))
-    with pytest.raises(InputError, match=r"limited\.toml: flows: .*1mbi'"):
+    file.write_text(file.read_text().replace("gap=40ms", "gap=40mz"))
+    with pytest.raises(InputError, match=r"limited\.toml: flows: .*40mz'"):
         suites.conduct(suites.find(str(limited)), [], folder=tmp_path / "out", controls=named)
     assert not (tmp_path / "out").exists()
 

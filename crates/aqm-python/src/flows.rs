@@ -107,6 +107,8 @@ fn stack(preset: &Preset) -> Value {
 
 fn kind(kind: &SourceKind) -> Value {
     let controls = CONTROLS.iter().filter(|info| info.carries).map(|info| info.name);
+    let both_ways =
+        kind.constants.iter().any(|(name, value)| *name == "both_ways" && *value == Declared::Flag(true));
     let transports: Vec<&str> = match kind.over {
         Over::Udp => vec!["udp"],
         Over::Tcp => controls.collect(),
@@ -114,7 +116,11 @@ fn kind(kind: &SourceKind) -> Value {
             let rated = rate_control::RATE_CONTROLS.iter().map(|info| info.name);
             controls.chain(rated).chain(stacks().iter().map(|stack| stack.info().name)).collect()
         }
-        Over::Any => std::iter::once("udp").chain(controls).collect(),
+        Over::Any => {
+            let real = stacks();
+            let real = real.iter().map(|stack| stack.info()).filter(|info| info.writes && !both_ways);
+            std::iter::once("udp").chain(controls).chain(real.map(|info| info.name)).collect()
+        }
     };
     let constants: Map<String, Value> = kind
         .constants

@@ -27,6 +27,11 @@ pub(crate) struct QuinnEnd {
     /// What the endpoint itself has to say, to packets of no connection.
     responses: VecDeque<Vec<u8>>,
     work: Box<dyn Work>,
+    /// Whether the connection is to be closed as soon as nothing is left that would hold CONNECTION_CLOSE back.
+    is_stopping: bool,
+    /// Its congestion window as last seen, and how often that had fallen.
+    window: u64,
+    reductions: u64,
     failure: Option<String>,
 }
 
@@ -75,6 +80,9 @@ impl QuinnEnd {
             marks,
             responses: VecDeque::new(),
             work,
+            is_stopping: false,
+            window: 0,
+            reductions: 0,
             failure: None,
         }
     }
@@ -103,6 +111,14 @@ impl QuinnEnd {
                 | Event::DatagramsUnblocked => {}
             }
         }
+        if self.is_stopping && connection.streams().send_streams() == 0 {
+            self.is_stopping = false;
+            connection.close(now, VarInt::from_u32(0), Bytes::new());
+        }
+        // The crate counts what its congestion control is told, also where that is no news to it.
+        let window = connection.congestion_state().window();
+        self.reductions += u64::from(window < self.window);
+        self.window = window;
     }
 
     fn established(&self) -> Option<&Connection> {
@@ -173,14 +189,22 @@ impl End for QuinnEnd {
         self.settle(now);
     }
 
-    /// It closes the connection: what is not acknowledged by then is not sent again.
-    fn stop(&mut self, now: Time) -> bool {
-        let now = instant(now);
+    fn write(&mut self, bytes: u64, now: Time) {
         if let Some((_, connection)) = &mut self.connection {
-            self.work.stop();
-            connection.close(now, VarInt::from_u32(0), Bytes::new());
+            self.work.write(bytes, connection);
         }
-        self.settle(now);
+        self.settle(instant(now));
+    }
+
+    /// It resets its streams, so that what is not acknowledged by then is not sent again, and closes the connection when that
+    /// is acknowledged: the crate holds CONNECTION_CLOSE back where congestion control has data wait, and hears no
+    /// acknowledgments after a close (quinn-proto, `Connection::poll_transmit`).
+    fn stop(&mut self, now: Time) -> bool {
+        if let Some((_, connection)) = &mut self.connection {
+            self.work.stop(connection);
+            self.is_stopping = true;
+        }
+        self.settle(instant(now));
         true
     }
 
@@ -199,7 +223,7 @@ impl End for QuinnEnd {
     fn losses(&self) -> Lost {
         let path =
             self.connection.as_ref().map(|(_, connection)| connection.stats().path).unwrap_or_default();
-        Lost { packets: path.lost_packets, events: path.congestion_events, timeouts: 0 }
+        Lost { packets: path.lost_packets, events: self.reductions, timeouts: 0 }
     }
 
     fn failure(&self) -> Option<String> {

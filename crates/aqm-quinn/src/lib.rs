@@ -67,6 +67,7 @@ static INFO: Info = Info {
     summary: "QUIC as the crate quinn does it: a real stack, its packets not encrypted",
     reference: "quinn-proto 0.11.19, RFC 9000, RFC 9002",
     params: PARAMS,
+    writes: true,
     ..MINIMAL
 };
 

@@ -32,8 +32,11 @@ pub(crate) trait Work: Send {
     /// Whether all is done: what ends the connection then is no failure.
     fn is_done(&self) -> bool;
 
-    /// Nothing more is to be done.
-    fn stop(&mut self) {}
+    /// The application has so many bytes more to send.
+    fn write(&mut self, _bytes: u64, _connection: &mut Connection) {}
+
+    /// Nothing more is to be done: what was written is given up.
+    fn stop(&mut self, _connection: &mut Connection) {}
 
     /// Payload read.
     fn delivered(&self) -> u64 {
@@ -51,19 +54,31 @@ pub(crate) struct Writer {
     /// The shares that they will have.
     shares: Vec<Option<u64>>,
     unfinished: usize,
+    /// Whether the application writes more, one stream after the other.
+    goes_on: bool,
+    turn: usize,
     done: Done,
 }
 
 impl Writer {
-    /// Spreads `size` over `streams`; the first have a byte more if it does not come out even.
+    /// Spreads `size` over `streams`; the first have a byte more if it does not come out even. Of 0 bytes the application
+    /// writes more.
     pub(crate) fn new(size: Option<u64>, streams: u32, done: Done) -> Writer {
         let (streams, size) = (u64::from(streams), size);
         let share = |number| size.map(|size| size / streams + u64::from(number < size % streams));
         let shares: Vec<_> = (0..streams).map(share).collect();
-        Writer { streams: Vec::new(), unfinished: shares.len(), shares, done }
+        Writer {
+            streams: Vec::new(),
+            unfinished: shares.len(),
+            shares,
+            goes_on: size == Some(0),
+            turn: 0,
+            done,
+        }
     }
 
-    fn write(&mut self, number: usize, connection: &mut Connection) {
+    /// Writes to a stream what it takes.
+    fn fill(&mut self, number: usize, connection: &mut Connection) {
         let Some((id, left)) = self.streams.get_mut(number) else { return };
         let mut stream = connection.send_stream(*id);
         while left.is_none_or(|left| left > 0) {
@@ -76,8 +91,10 @@ impl Writer {
                 _ => return,
             }
         }
-        // Already finished, or over: nothing is left to do.
-        let _ = stream.finish();
+        if !self.goes_on {
+            // Already finished, or over: nothing is left to do.
+            let _ = stream.finish();
+        }
     }
 }
 
@@ -88,14 +105,14 @@ impl Work for Writer {
                 self.streams.push((id, share));
             }
         }
-        (0..self.streams.len()).for_each(|number| self.write(number, connection));
+        (0..self.streams.len()).for_each(|number| self.fill(number, connection));
     }
 
     fn on_stream(&mut self, event: StreamEvent, connection: &mut Connection, now: Instant) {
         match event {
             StreamEvent::Writable { id } => {
                 if let Some(number) = self.streams.iter().position(|(known, _)| *known == id) {
-                    self.write(number, connection);
+                    self.fill(number, connection);
                 }
             }
             StreamEvent::Finished { .. } if self.unfinished > 0 => {
@@ -113,8 +130,23 @@ impl Work for Writer {
         self.done.is_set()
     }
 
-    fn stop(&mut self) {
-        (self.unfinished, self.streams, self.shares) = (0, Vec::new(), Vec::new());
+    fn write(&mut self, bytes: u64, connection: &mut Connection) {
+        let number = self.turn;
+        self.turn = (number + 1) % (self.streams.len() + self.shares.len()).max(1);
+        // Streams are open, or will be.
+        let open = self.streams.get_mut(number).map(|(_, left)| left);
+        if let Some(left) = open.or_else(|| self.shares.get_mut(number)) {
+            *left = left.map(|left| left + bytes);
+        }
+        self.fill(number, connection);
+    }
+
+    fn stop(&mut self, connection: &mut Connection) {
+        for (id, _) in std::mem::take(&mut self.streams) {
+            // One that is acknowledged is gone already.
+            let _ = connection.send_stream(id).reset(VarInt::from_u32(0));
+        }
+        (self.unfinished, self.shares) = (0, Vec::new());
         self.done.set();
     }
 }

@@ -15,8 +15,8 @@ const CLIENT: (IpAddress, u16) = (IpAddress::v4(192, 0, 2, 1), 49_152);
 
 /// What the application of an end does.
 enum Work {
-    /// It writes so many bytes more; none for no end.
-    Write(Option<u64>),
+    /// It writes so many bytes more, none for no end, and closes then unless it may be given more.
+    Write { left: Option<u64>, goes_on: bool },
     /// It reads; so many bytes so far.
     Read(u64),
 }
@@ -62,7 +62,7 @@ impl SmolEnd {
         self.set_address(CLIENT.0)?;
         let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
         socket.connect(self.interface.context(), SERVER, CLIENT.1).map_err(|error| error.to_string())?;
-        self.work = Work::Write(size);
+        self.work = Work::Write { left: size, goes_on: size == Some(0) };
         Ok(self)
     }
 
@@ -87,7 +87,7 @@ impl SmolEnd {
         self.interface.poll(instant(now), &mut self.device, &mut self.sockets);
         let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
         let has_worked = match &mut self.work {
-            Work::Write(left) => write(socket, left),
+            Work::Write { left, goes_on } => write(socket, left, *goes_on),
             Work::Read(read) => take(socket, read),
         };
         if has_worked {
@@ -97,8 +97,9 @@ impl SmolEnd {
     }
 }
 
-/// Writes what the socket has room for, and closes it after the last byte; answers whether it did anything.
-fn write(socket: &mut Socket<'_>, left: &mut Option<u64>) -> bool {
+/// Writes what the socket has room for, and closes it after the last byte unless it `goes_on`; answers whether it did
+/// anything.
+fn write(socket: &mut Socket<'_>, left: &mut Option<u64>, goes_on: bool) -> bool {
     let mut written = 0;
     while socket.can_send() && *left != Some(0) {
         let some = socket.send(|room| {
@@ -109,7 +110,7 @@ fn write(socket: &mut Socket<'_>, left: &mut Option<u64>) -> bool {
         *left = left.map(|left| left - some);
         written += some;
     }
-    if *left == Some(0) && socket.may_send() {
+    if *left == Some(0) && !goes_on && socket.may_send() {
         socket.close();
         return true;
     }
@@ -155,9 +156,16 @@ impl End for SmolEnd {
         self.settle(now);
     }
 
+    fn write(&mut self, bytes: u64, now: Time) {
+        if let Work::Write { left: Some(left), .. } = &mut self.work {
+            *left += bytes;
+        }
+        self.settle(now);
+    }
+
     /// It writes no more: what the socket holds is still sent.
     fn stop(&mut self, now: Time) -> bool {
-        self.work = Work::Write(Some(0));
+        self.work = Work::Write { left: Some(0), goes_on: false };
         self.settle(now);
         true
     }
@@ -165,7 +173,7 @@ impl End for SmolEnd {
     fn delivered(&self) -> u64 {
         match self.work {
             Work::Read(read) => read,
-            Work::Write(_) => 0,
+            Work::Write { .. } => 0,
         }
     }
 }

@@ -42,6 +42,7 @@ static INFO: Info = Info {
     params: PARAMS,
     headers: 0,
     protocol: 6,
+    writes: true,
 };
 
 impl Stack for Smoltcp {

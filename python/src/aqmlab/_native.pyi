@@ -89,12 +89,13 @@ def discipline_of(text: str) -> str:
     """Return the discipline that a text in tc's notation names, as JSON: of the registry, or declared."""
 
 def declare_transport(
-    name: str, summary: str, params: list[tuple[str, str]], marks: bool, source: str, make: Any
+    name: str, summary: str, params: list[tuple[str, str]], marks: bool, writes: bool, source: str, make: Any
 ) -> None:
     """Declare a transport that Python drives: a kind of flow from now on.
 
-    ``make`` returns an end from its role (``client`` or ``server``), its parameters' values, the bytes to send (or
-    ``None``), the start in nanoseconds, and a seed. Raises `InputError`.
+    ``marks``: it sets the ECN field; ``writes``: it has a method ``write``. ``make`` returns an end from its role
+    (``client`` or ``server``), its parameters' values, the bytes to send (``None`` for no end, 0 where they are
+    written over time), the start in nanoseconds, and a seed. Raises `InputError`.
     """
 
 def declare_discipline(

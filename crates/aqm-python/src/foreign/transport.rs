@@ -27,14 +27,16 @@ struct ForeignStack {
     make: Py<PyAny>,
 }
 
-/// Declares a class: its parameters with their defaults in tc's notation; `source` tells its versions apart.
+/// Declares a class: its parameters with their defaults in tc's notation; whether it sets the ECN field and takes what an
+/// application writes over time; `source` tells its versions apart.
 #[pyfunction]
-#[pyo3(signature = (name, summary, params, marks, source, make))]
+#[pyo3(signature = (name, summary, params, marks, writes, source, make))]
 pub(crate) fn declare_transport(
     name: String,
     summary: String,
     params: Vec<(String, String)>,
     marks: bool,
+    writes: bool,
     source: String,
     make: Py<PyAny>,
 ) -> PyResult<()> {
@@ -56,6 +58,7 @@ pub(crate) fn declare_transport(
         summary: leak(summary),
         reference: name,
         params: Vec::leak(specs),
+        writes,
         ..MINIMAL
     }));
     let stack = Arc::new(ForeignStack { info, marks, make });
@@ -179,6 +182,12 @@ impl End for ForeignEnd {
 
     fn on_timer(&mut self, now: Time) {
         self.ask(|py, object| object.call_method1(py, intern!(py, "on_timer"), (now.as_nanos(),)).map(drop));
+    }
+
+    fn write(&mut self, bytes: u64, now: Time) {
+        self.ask(|py, object| {
+            object.call_method1(py, intern!(py, "write"), (bytes, now.as_nanos())).map(drop)
+        });
     }
 
     fn delivered(&self) -> u64 {

@@ -105,6 +105,11 @@ impl StackEnds {
         self.ends[side as usize].on_timer(now);
     }
 
+    /// The client's application writes.
+    pub(crate) fn write(&mut self, bytes: u64, now: Time) {
+        self.ends[Side::Client as usize].write(bytes, now);
+    }
+
     /// The client's application has nothing more to send.
     pub(crate) fn stop(&mut self, now: Time) {
         self.is_silent = !self.ends[Side::Client as usize].stop(now);

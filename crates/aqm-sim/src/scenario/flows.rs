@@ -111,15 +111,22 @@ impl FlowGroup {
                 }
                 tcp.check()?;
             }
-            Transport::Rate(_) | Transport::Stack(_) => {
-                if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. })
-                    && matches!(self.transport, Transport::Rate(_))
-                {
+            Transport::Rate(_) => {
+                if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. }) {
                     return Err("stop: rate-based senders do not stop at a time".to_owned());
                 }
                 if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
-                    return Err("a rate-based sender or a real transport needs a bulk source or a workload"
-                        .to_owned());
+                    return Err("a rate-based sender needs a bulk source or a workload".to_owned());
+                }
+            }
+            Transport::Stack(_) => {
+                if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. })
+                    && !self.source.is_written_one_way()
+                {
+                    return Err(
+                        "a real transport cannot carry a source that waits for delivery, nor one both ways"
+                            .to_owned(),
+                    );
                 }
             }
         }

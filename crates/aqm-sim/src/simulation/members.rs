@@ -288,7 +288,15 @@ impl Member<'_> {
             Transport::Stack(named) => {
                 let stack =
                     self.stack.ok_or_else(|| self.refused(&format!("unknown stack '{}'", named.name)))?;
-                let task = Task { size: direction.size, start: direction.start, random };
+                let is_written = group.source.is_written_one_way();
+                if is_written && !stack.info().writes {
+                    let stack = stack.info().name;
+                    return Err(self.refused(&format!(
+                        "{stack} takes no data that an application writes over time: it carries bulk data and workloads"
+                    )));
+                }
+                let size = if is_written { Some(0) } else { direction.size };
+                let task = Task { size, start: direction.start, random };
                 let ends =
                     stack.stack.connect(&stack.values, task).map_err(|problem| self.refused(&problem))?;
                 let info = stack.info();

@@ -75,6 +75,8 @@ pub struct Info {
     pub headers: u16,
     /// IP protocol number.
     pub protocol: u8,
+    /// Whether its clients take what an application writes over time: [`End::write`].
+    pub writes: bool,
 }
 
 /// IPv4 and UDP headers.
@@ -101,6 +103,7 @@ pub const MINIMAL: Info = Info {
     params: &[ECN, PACKET],
     headers: UDP_HEADERS,
     protocol: 17,
+    writes: false,
 };
 
 /// A transport whose ends are moved by the simulator.
@@ -118,7 +121,7 @@ pub trait Stack: Send + Sync {
 /// What a flow is to do.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Bytes of payload to deliver; none for a flow without end.
+    /// Bytes of payload to deliver; none for a flow without end; 0 where the application writes over time, [`End::write`].
     pub size: Option<u64>,
     /// When the client begins.
     pub start: Time,
@@ -150,6 +153,10 @@ pub trait End: Send {
 
     /// Time has passed; does what is due by `now`.
     fn on_timer(&mut self, now: Time);
+
+    /// Its application has so many bytes more to send. Called of clients whose stack [writes](Info::writes) and whose task
+    /// began with 0 bytes; datagrams are asked for next.
+    fn write(&mut self, _bytes: u64, _now: Time) {}
 
     /// Its application has nothing more to send. Answers whether the end can be told; of one that cannot, nothing leaves from
     /// then on.

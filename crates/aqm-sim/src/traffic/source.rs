@@ -17,7 +17,7 @@ pub enum Source {
         #[serde(default)]
         stop_ns: Option<u64>,
     },
-    /// A constant rate of IP bytes (UDP) or payload (TCP), bit/s.
+    /// A constant rate of IP bytes (UDP) or payload (others), bit/s.
     Cbr {
         /// Bit/s.
         rate_bps: u64,
@@ -33,12 +33,12 @@ pub enum Source {
     },
     /// Full packets at exponential intervals.
     Poisson {
-        /// Mean rate in bit/s, of IP bytes (UDP) or payload (TCP).
+        /// Mean rate in bit/s, of IP bytes (UDP) or payload (others).
         rate_bps: u64,
     },
     /// A rate that changes in steps, drawn each time.
     Steps {
-        /// Bit/s, of IP bytes (UDP) or payload (TCP).
+        /// Bit/s, of IP bytes (UDP) or payload (others).
         rate: Distribution,
         /// How long each rate lasts, nanoseconds.
         every: Distribution,
@@ -131,6 +131,18 @@ fn one() -> u32 {
 }
 
 impl Source {
+    /// Whether an application writes over time, one way, and waits for nothing.
+    pub(crate) fn is_written_one_way(&self) -> bool {
+        matches!(
+            self,
+            Source::Cbr { .. }
+                | Source::OnOff { .. }
+                | Source::Poisson { .. }
+                | Source::Steps { .. }
+                | Source::Arrivals { both_ways: false, .. }
+        )
+    }
+
     /// Refuses sources that could never end.
     pub(crate) fn check(&self) -> Result<(), String> {
         let positive = |key: &str, value: u64| {

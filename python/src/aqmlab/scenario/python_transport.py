@@ -34,9 +34,10 @@ _DIGITS = 12
 class Transport:
     """One end of a transport in Python, which does nothing unless a subclass says otherwise.
 
-    ``role`` is ``client`` (it opens the flow and sends) or ``server``; ``size`` the bytes to deliver, or ``None`` for
-    no end; ``start`` when the client begins. Times are nanoseconds of the run; chance comes from ``random`` alone,
-    which the run's seed decides. Parameters are attributes. What asks the system for time or chance makes runs differ.
+    ``role`` is ``client`` (it opens the flow and sends) or ``server``; ``size`` the bytes to deliver, ``None`` for no
+    end, or 0 where the application writes over time (`write`); ``start`` when the client begins. Times are nanoseconds
+    of the run; chance comes from ``random`` alone, which the run's seed decides. Parameters are attributes. What asks
+    the system for time or chance makes runs differ.
     """
 
     #: Defaults of the parameters in tc's notation, each perhaps with its range: ``{"gap": "1ms 1us..10s"}``.
@@ -67,6 +68,9 @@ class Transport:
 
     def on_timer(self, now: int) -> None:
         """Do what is due."""
+
+    def write(self, count: int, now: int) -> None:
+        """Take so many bytes more of the application: a class with this carries ``onoff``, ``cbr`` and their kind."""
 
 
 def register_transport(transport: type[Transport], name: str | None = None) -> str:
@@ -104,7 +108,9 @@ def register_transport(transport: type[Transport], name: str | None = None) -> s
 
     summary = (str(transport.__doc__ or "").strip() or called).splitlines()[0].rstrip(".")
     digest = hashlib.sha256(source.encode()).hexdigest()[:_DIGITS]
-    _native.declare_transport(called, summary, list(transport.params.items()), transport.ecn, f"h{digest}", made)
+    writes = transport.write is not Transport.write
+    params = list(transport.params.items())
+    _native.declare_transport(called, summary, params, transport.ecn, writes, f"h{digest}", made)
     _REGISTERED.add(called)
     flows.renew()
     return called

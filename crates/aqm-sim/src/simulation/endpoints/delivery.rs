@@ -1,6 +1,7 @@
 //! What moves endpoints: packets at the end of their routes, and sources that have something to send.
 
 use crate::endpoint::flow::Endpoints;
+use crate::endpoint::stack::Side;
 use crate::network::packet::{PacketId, Role};
 use crate::simulation::faults::Fault;
 use crate::simulation::state::Simulation;
@@ -95,7 +96,13 @@ impl Simulation {
                 }
                 self.pump(index);
             }
-            Endpoints::Datagrams => self.send_message(index, message),
+            Endpoints::Datagrams => match &mut flow.session.stack {
+                Some(ends) => {
+                    ends.write(message.unwrap_or(u64::from(flow.session.piece)), now);
+                    self.pump_stack(index, Side::Client);
+                }
+                None => self.send_message(index, message),
+            },
         }
         Some(now + gap)
     }

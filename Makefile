@@ -156,8 +156,9 @@ validate-linux: .venv/native ## compare with what a Linux kernel gave (some minu
 link-virtual: .venv/native .venv/dev ## the live link in a Linux kernel in virtual time, to the nanosecond (half a minute; `aqmlab engine build linux` before)
 	$(BIN)/pytest python/tests/virtual_link_tests.py
 
-validate-stacks: .venv/native ## compare quinn's congestion controls with ours in 96 cells (three minutes)
+validate-stacks: .venv/native ## compare quinn's congestion controls with ours in 96 cells, and read the logs of those that differ (four minutes)
 	$(BIN)/python validate/stacks/compare.py
+	$(BIN)/python validate/stacks/traces.py
 
 validate-live: .venv/native ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)
 	$(BIN)/python validate/live/compare.py --cells 120 --write

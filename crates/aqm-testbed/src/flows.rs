@@ -1,4 +1,9 @@
 //! Groups of flows from their text.
+//!
+//! The laboratory's own flow specs are read in Python (`aqmlab.scenario.flows`): with distributions, files and kinds of traffic that
+//! a scenario's file resolves before Rust sees it, in base units. A program in Rust or C has no Python, so what a test of a
+//! transport needs of that form is read here. Names, keys and ranges are not declared again: each key goes to its control or
+//! its stack ([`Tcp::with`], [`Named::with`]), and quantities to [`parse`].
 
 use aqm_core::params::did_you_mean;
 use aqm_core::units::parse;

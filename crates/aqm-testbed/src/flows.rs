@@ -14,6 +14,9 @@ use aqm_sim::transport::CONTROLS;
 /// Flows of a group start within this time.
 const APART_NS: u64 = 100_000_000;
 
+/// What flows of datagrams take.
+const UDP_KEYS: [&str; 5] = ["rate", "packet", "name", "start", "rtt"];
+
 /// Reads `COUNT*KIND[:KEY=VALUE]...`; without a count it is one.
 pub(crate) fn parse(text: &str, stacks: &[&'static Info]) -> Result<FlowGroup, String> {
     let mut parts = text.split(':');
@@ -22,8 +25,13 @@ pub(crate) fn parse(text: &str, stacks: &[&'static Info]) -> Result<FlowGroup, S
     let count = count.parse().map_err(|_| format!("'{count}' is no number of flows"))?;
     let mut carrier = Carrier::new(kind, stacks)?;
     let (mut name, mut start, mut rtt_ns) = (kind.to_owned(), 0, None);
+    let mut given = Vec::new();
     for part in parts {
         let (key, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is not KEY=VALUE"))?;
+        if given.contains(&key) {
+            return Err(format!("{key} is given twice"));
+        }
+        given.push(key);
         match key {
             "name" => value.clone_into(&mut name),
             "start" => start = span(key, value)?,
@@ -85,7 +93,8 @@ impl Carrier {
                 *packet_bytes = u32::try_from(bytes(key, value)?).unwrap_or(u32::MAX);
             }
             Carrier::Udp { .. } => {
-                return Err(format!("{key} is unknown; known are rate, packet, name, start, rtt"));
+                let hint = did_you_mean(key, UDP_KEYS.into_iter());
+                return Err(format!("{key} is unknown{hint}; known are {}", UDP_KEYS.join(", ")));
             }
             Carrier::Stack { info, named, .. } => *named = named.clone().with(info, key, value)?,
         }

@@ -5,6 +5,7 @@ use crate::flows;
 use crate::folder;
 use crate::outcome::Outcome;
 use aqm_core::params::did_you_mean;
+use aqm_core::spec::Spec;
 use aqm_core::units::{Span, parse};
 use aqm_io::link_trace::LinkTrace;
 use aqm_sim::report::Monitor;
@@ -215,8 +216,14 @@ impl Path {
                 self.capacity = Capacity::RateBps(rate.as_bits_per_sec());
             }
             "rtt" => self.rtt = span()?,
-            "aqm" => value.clone_into(&mut self.aqm),
-            "buffer" => self.buffer = Some(value.to_owned()),
+            "aqm" => {
+                Spec::parse(value).map_err(|problem| wrong(&problem))?;
+                value.clone_into(&mut self.aqm);
+            }
+            "buffer" => {
+                Spec::parse(&format!("fifo limit {value}")).map_err(|problem| wrong(&problem))?;
+                self.buffer = Some(value.to_owned());
+            }
             "loss" => self.loss = parse::fraction(value).map_err(|problem| wrong(&problem))?,
             "duration" => self.duration = span()?,
             "warmup" => self.warmup = span()?,

@@ -80,6 +80,8 @@ pub(crate) struct Simulation {
     /// Link-layer bytes of every packet.
     pub(crate) overhead: u32,
     pub(crate) sample_period: Span,
+    /// How many samples were taken.
+    pub(crate) samples: usize,
     /// The measured ports.
     pub(crate) measured: Vec<PortId>,
 }
@@ -148,6 +150,7 @@ impl Simulation {
             handled: 0,
             overhead,
             sample_period: Span::MAX,
+            samples: 0,
             measured,
         })
     }

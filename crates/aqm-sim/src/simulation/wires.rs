@@ -3,6 +3,7 @@
 
 use super::state::{Port, Simulation};
 use crate::network::graph::Capacity;
+use crate::network::in_flight::InFlightQueue;
 use crate::network::port::PortId;
 use crate::report::RunError;
 use aqm_core::units::{Bytes, Time};
@@ -12,11 +13,12 @@ use aqm_io::link_trace::OPPORTUNITY_BYTES;
 const NEWEST: usize = 20;
 
 impl Simulation {
-    /// The newest packets in flight behind every port follow each other no sooner than their serialisation takes.
-    pub(super) fn check_wires(&self) -> Result<(), RunError> {
+    /// The newest packets in flight in these queues follow each other behind every port no sooner than their serialisation
+    /// takes.
+    pub(super) fn check_wires(&self, queues: &[InFlightQueue]) -> Result<(), RunError> {
         // Of the ports that share a queue: the time by which the packet before must arrive.
         let mut latest: Vec<(PortId, Time)> = Vec::with_capacity(NEWEST);
-        for queue in &self.in_flight {
+        for queue in queues {
             latest.clear();
             for packet in queue.iter().rev().take(NEWEST) {
                 let port = self.shared.sent_by(packet.id);

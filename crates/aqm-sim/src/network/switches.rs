@@ -63,6 +63,8 @@ pub(crate) struct Switches {
     deadlock: Option<(Time, Vec<PortId>)>,
     /// The first port to which a program sent flow-controlled packets in another class than theirs.
     misclassified: Option<PortId>,
+    /// Whether any has flow control or a program.
+    speaks: bool,
 }
 
 /// A switch and the ports around it, by their numbers in the switch.
@@ -136,6 +138,10 @@ impl Switches {
             pauses: PauseCount::default(),
             deadlock: None,
             misclassified: None,
+            speaks: network
+                .switches
+                .values()
+                .any(|options| options.pfc.is_some() || options.program.is_some()),
         };
         // Programs may let packets grow.
         let grows = network.switches.values().any(|options| options.program.is_some());
@@ -288,6 +294,7 @@ impl Switches {
     #[cfg(test)]
     pub(crate) fn set_program(&mut self, switch: usize, program: Program) {
         self.switches[switch].program = Some(program);
+        self.speaks = true;
     }
 
     /// Whether a program runs where `port` is.
@@ -382,6 +389,12 @@ impl Switches {
     /// The switch that a port belongs to.
     pub(crate) fn owner(&self, port: PortId) -> Option<usize> {
         Some(self.ports[port].owner?.0)
+    }
+
+    /// Whether any switch may have a PAUSE frame to send, or a timer: those that only share their memory have not.
+    #[inline]
+    pub(crate) fn speaks(&self) -> bool {
+        self.speaks
     }
 
     /// The next PAUSE frame that a switch must send: the port that it leaves by, and what it says.

@@ -295,7 +295,7 @@ impl Simulation {
         if wakes {
             self.arm_wakeup(port);
         }
-        if self.shared.switches.is_some() {
+        if self.shared.switches_speak() {
             self.send_pauses(port);
         }
     }
@@ -383,7 +383,7 @@ impl Simulation {
     #[inline(never)]
     fn serve_any(&mut self, port: PortId) -> Option<Time> {
         let again = self.send_next(port);
-        if self.shared.switches.is_some() {
+        if self.shared.switches_speak() {
             self.send_pauses(port);
         }
         again
@@ -575,7 +575,7 @@ impl Simulation {
             self.shared.events.push(free, Target::new(EventKind::PortReady, port as u32));
         }
         self.arm_wakeup(port);
-        if self.shared.switches.is_some() {
+        if self.shared.switches_speak() {
             self.send_pauses(port);
         }
         None

@@ -56,7 +56,7 @@ impl Simulation {
                 self.shared.events.push(replay.start + first.at, target);
             }
         }
-        let may_pause = self.shared.switches.is_some();
+        let may_pause = self.shared.switches_speak();
         for &port in &self.devices {
             if let Some(device) = self.ports[port].device_mut() {
                 device.is_direct = device.is_bare() && !may_pause;

@@ -48,6 +48,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Whether a switch may have something to say upstream.
+    #[inline]
+    pub(crate) fn switches_speak(&self) -> bool {
+        self.switches.as_ref().is_some_and(|switches| switches.speaks())
+    }
+
     /// The port behind which a packet is on its wire.
     pub(crate) fn sent_by(&self, id: PacketId) -> PortId {
         self.routes[self.slab[id].next as usize - 1] as PortId

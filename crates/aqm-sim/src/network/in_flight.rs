@@ -7,11 +7,14 @@ use std::collections::VecDeque;
 /// Packets in flight in the order of their arrival: the engine has one event for the first.
 ///
 /// Ports of the same rate and delay share a queue while that keeps the order of arrivals; a packet that would break
-/// the order goes into its port's own. So a dumbbell of any number of equal hosts has few pending events.
+/// the order goes into its port's own. So a dumbbell of any number of equal hosts has few pending events. In a large network
+/// most wires have a packet at most, which lies in the queue itself: one cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct InFlightQueue {
-    packets: VecDeque<InFlight>,
+    first: Option<InFlight>,
     last_arrival: Time,
+    behind: VecDeque<InFlight>,
 }
 
 /// A packet in flight.
@@ -34,25 +37,41 @@ impl InFlightQueue {
     #[inline]
     pub(crate) fn push(&mut self, packet: InFlight) -> bool {
         self.last_arrival = packet.at;
-        self.packets.push_back(packet);
-        self.packets.len() == 1
+        let is_first = self.first.is_none();
+        if is_first {
+            self.first = Some(packet);
+        } else {
+            self.behind.push_back(packet);
+        }
+        is_first
     }
 
     /// Removes the first packet. Also returns when the next one arrives.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(InFlight, Option<Time>)> {
-        let packet = self.packets.pop_front()?;
-        Some((packet, self.packets.front().map(|next| next.at)))
+        let packet = self.first?;
+        self.first = self.behind.pop_front();
+        Some((packet, self.first.map(|next| next.at)))
     }
 
-    /// The packets in order, as far as they lie side by side: where the ring begins anew, there are fewer.
+    /// The packets behind the first in order, as far as they lie side by side: where the ring begins anew, there are fewer.
     #[inline]
-    pub(crate) fn first(&self) -> &[InFlight] {
-        self.packets.as_slices().0
+    pub(crate) fn behind(&self) -> &[InFlight] {
+        self.behind.as_slices().0
     }
 
     /// The packets in order.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + ExactSizeIterator + '_ {
-        self.packets.iter()
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + '_ {
+        self.first.iter().chain(&self.behind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_fits_one_cache_line() {
+        assert_eq!(size_of::<InFlightQueue>(), 64);
     }
 }

@@ -3,7 +3,9 @@
 //! Events at the same time leave in the order of insertion, so runs repeat. Four children lie side by side, and
 //! a heap of four is half as deep as one of two.
 
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
+use std::collections::VecDeque;
+use std::hint::select_unpredictable;
 
 /// What an event is for: a kind, and the number of its port, sender or source in 25 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,14 @@ impl Target {
         self.0 >> INDEX_BITS == kind as u32
     }
 
+    /// Whether many come again after the same time: packets of the same length at the same rate, and sources.
+    #[inline]
+    fn is_regular(self) -> bool {
+        const REGULAR: u32 =
+            1 << EventKind::Arrival as u32 | 1 << EventKind::PortReady as u32 | 1 << EventKind::Source as u32;
+        REGULAR >> (self.0 >> INDEX_BITS & 15) & 1 == 1
+    }
+
     pub(crate) fn index(self) -> usize {
         (self.0 & Target::MAX_INDEX as u32) as usize
     }
@@ -109,13 +119,15 @@ const NEVER: Entry = Entry::MAX;
 ///
 /// Most timers are set far ahead and never needed, while packets arrive by the million. So timers have a heap of their
 /// own, and the few events that follow each other all the time, those of busy wires, need no heap: they are in a short
-/// sorted row, where most of them belong to the end.
+/// sorted row, where most of them belong to the end. Nor do those of sources at the same rate, however many they are: they
+/// stand in line.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     row: Row,
     timers: Heap,
     others: Heap,
-    /// The first of both heaps.
+    lines: Lines,
+    /// The first of both heaps and of the lines.
     first_of_heaps: Entry,
     inserted: u64,
 }
@@ -123,17 +135,14 @@ pub(crate) struct EventQueue {
 impl Default for EventQueue {
     fn default() -> EventQueue {
         let (row, timers, others) = (Row::default(), Heap::default(), Heap::default());
-        EventQueue { row, timers, others, first_of_heaps: NEVER, inserted: 0 }
+        EventQueue { row, timers, others, lines: Lines::default(), first_of_heaps: NEVER, inserted: 0 }
     }
 }
 
 impl EventQueue {
-    /// Puts an event in.
-    #[inline]
+    /// Puts an event in that is of no wire.
+    #[inline(never)]
     pub(crate) fn push(&mut self, time: Time, target: Target) {
-        if matches!(target.kind(), EventKind::Arrival | EventKind::PortReady) {
-            return self.push_of_wire(time, target);
-        }
         let entry = self.entry(time, target);
         let is_timer = matches!(target.kind(), EventKind::SenderTimer | EventKind::ReceiverTimer);
         let heap = if is_timer { &mut self.timers } else { &mut self.others };
@@ -141,13 +150,22 @@ impl EventQueue {
         self.first_of_heaps = self.first_of_heaps.min(entry);
     }
 
+    /// Puts in one of a wire, an arrival or the end of a transmission.
     #[inline]
-    fn push_of_wire(&mut self, time: Time, target: Target) {
+    pub(crate) fn push_of_wire(&mut self, now: Time, time: Time, target: Target) {
         let entry = self.entry(time, target);
         if self.row.has_room() {
             return self.row.insert(entry);
         }
-        self.others.push(entry);
+        self.push_behind_row(time.since(now), entry);
+    }
+
+    #[inline(never)]
+    fn push_behind_row(&mut self, gap: Span, entry: Entry) {
+        match self.lines.with_gap(gap) {
+            Some(line) => self.lines.push(line, entry),
+            None => self.others.push(entry),
+        }
         self.first_of_heaps = self.first_of_heaps.min(entry);
     }
 
@@ -176,30 +194,61 @@ impl EventQueue {
         (first != NEVER).then(|| Next::of(first).time)
     }
 
-    /// The next event, if it is in a heap and due by `until`. It stays in place until it is done: events added meanwhile are
-    /// not earlier.
+    /// The next event, if it is in a heap or in line and due by `until`. It stays in place until it is done: events added
+    /// meanwhile are not earlier.
     #[inline]
     pub(crate) fn peek_heaps(&self, until: Time) -> Option<Next> {
         let first = self.first_of_heaps;
         (first < self.row.first()).then(|| Next::of(first)).filter(|next| next.time <= until)
     }
 
-    /// The next event, which was in a heap, is done; or its target has another at once, which costs less than to remove the
-    /// one and to add the other.
+    /// The next event, which was in a heap or in line, is done; or its target has another at once, which costs less than to
+    /// remove the one and to add the other.
     pub(crate) fn finish(&mut self, target: Target, again: Option<Time>) {
-        // What goes on and on leaves the heap as soon as it can.
-        let moves = target.kind() == EventKind::Arrival && self.row.has_room();
-        let stays = again.filter(|_| !moves).map(|time| self.entry(time, target));
-        let is_timer = self.timers.first() == self.first_of_heaps;
-        let heap = if is_timer { &mut self.timers } else { &mut self.others };
-        match stays {
-            Some(entry) => heap.replace(entry),
-            None => heap.pop(),
+        let due = self.first_of_heaps;
+        let again = again.map(|time| self.entry(time, target));
+        let line = match again {
+            // What goes on and on goes to the row as soon as it can.
+            Some(entry) if target.is(EventKind::Arrival) && self.row.has_room() => {
+                self.remove_first();
+                self.update_first();
+                return self.row.insert(entry);
+            }
+            Some(entry) if target.is_regular() => {
+                self.lines.with_gap(Next::of(entry).time.since(Next::of(due).time))
+            }
+            _ => None,
+        };
+        match (again, line) {
+            (Some(entry), Some(line)) => {
+                self.remove_first();
+                self.lines.push(line, entry);
+            }
+            (Some(entry), None) if self.lines.first() == due => {
+                self.lines.pop();
+                self.others.push(entry);
+            }
+            (Some(entry), None) => self.heap_of_first().replace(entry),
+            (None, _) => self.remove_first(),
         }
-        self.first_of_heaps = self.timers.first().min(self.others.first());
-        if moves && let Some(time) = again {
-            self.push_of_wire(time, target);
+        self.update_first();
+    }
+
+    fn remove_first(&mut self) {
+        if self.lines.first() == self.first_of_heaps {
+            self.lines.pop();
+        } else {
+            self.heap_of_first().pop();
         }
+    }
+
+    fn heap_of_first(&mut self) -> &mut Heap {
+        if self.timers.first() == self.first_of_heaps { &mut self.timers } else { &mut self.others }
+    }
+
+    #[inline]
+    fn update_first(&mut self) {
+        self.first_of_heaps = self.timers.first().min(self.others.first()).min(self.lines.first());
     }
 
     #[inline]
@@ -267,6 +316,91 @@ impl Row {
             place = before;
         }
         (self.times[place % RING], self.rests[place % RING]) = (time, entry as u64);
+    }
+}
+
+/// Events that come after a time that many have in common, in lines: in each, one that is added later is due later.
+#[derive(Debug)]
+struct Lines {
+    lines: [VecDeque<Entry>; LINES],
+    /// The gap of each line, from now to when the event is due.
+    gaps: [Span; LINES],
+    firsts: [Entry; LINES],
+    /// A tournament of the lines: below a place, at twice its number and behind, are those of which it has the one whose
+    /// first is due first. Place 0 is unused.
+    winners: [u8; LINES],
+    /// Gaps that were asked for, at places that follow from them, and their lines.
+    asked: [(Span, usize); ASKED],
+}
+
+const LINES: usize = 8;
+const ASKED: usize = 32;
+
+impl Default for Lines {
+    fn default() -> Lines {
+        Lines {
+            lines: Default::default(),
+            gaps: [Span::MAX; LINES],
+            firsts: [NEVER; LINES],
+            // The first of those below each place.
+            winners: [0, 0, 0, 4, 0, 2, 4, 6],
+            asked: [(Span::MAX, 0); ASKED],
+        }
+    }
+}
+
+impl Lines {
+    #[inline]
+    fn first(&self) -> Entry {
+        self.firsts[self.front()]
+    }
+
+    /// The line with the first of all.
+    #[inline]
+    fn front(&self) -> usize {
+        usize::from(self.winners[1]) % LINES
+    }
+
+    /// The line of a gap. One that is asked for again gets a line, if any is free.
+    #[inline]
+    fn with_gap(&mut self, gap: Span) -> Option<usize> {
+        // Fibonacci hashing.
+        let place = gap.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - ASKED.ilog2());
+        let (known, line) = &mut self.asked[place as usize];
+        if *known != gap {
+            (*known, *line) = (gap, 0);
+        } else if self.gaps[*line] == gap {
+            return Some(*line);
+        } else if let Some(free) = self.firsts.iter().position(|first| *first == NEVER) {
+            (*line, self.gaps[free]) = (free, gap);
+            return Some(free);
+        }
+        None
+    }
+
+    fn push(&mut self, line: usize, entry: Entry) {
+        self.lines[line].push_back(entry);
+        if self.firsts[line] == NEVER {
+            self.set_first(line, entry);
+        }
+    }
+
+    fn pop(&mut self) {
+        let front = self.front();
+        self.lines[front].pop_front();
+        self.set_first(front, self.lines[front].front().copied().unwrap_or(NEVER));
+    }
+
+    #[inline]
+    fn set_first(&mut self, line: usize, entry: Entry) {
+        self.firsts[line] = entry;
+        let (mut place, mut winner, mut other) = ((LINES + line) / 2, line, line ^ 1);
+        for _ in 0..LINES.ilog2() {
+            winner = select_unpredictable(self.firsts[other] < self.firsts[winner], other, winner);
+            self.winners[place] = winner as u8;
+            other = usize::from(self.winners[place ^ 1]) % LINES;
+            place /= 2;
+        }
     }
 }
 
@@ -348,7 +482,6 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqm_core::units::Span;
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
@@ -380,6 +513,15 @@ mod tests {
         Some(next)
     }
 
+    /// Puts an event in, the way its kind goes.
+    fn push_event(queue: &mut EventQueue, now: Time, time: Time, target: Target) {
+        if matches!(target.kind(), EventKind::Arrival | EventKind::PortReady) {
+            queue.push_of_wire(now, time, target);
+        } else {
+            queue.push(time, target);
+        }
+    }
+
     #[test]
     fn events_leave_by_time_and_equal_times_in_order_of_insertion() {
         let mut queue = EventQueue::default();
@@ -397,16 +539,14 @@ mod tests {
         let (mut left, mut right) = (EventQueue::default(), EventQueue::default());
         for index in 0..50 {
             for queue in [&mut left, &mut right] {
-                queue.push(
-                    Time::from_nanos(u64::from(index) * 13 % 31),
-                    Target::new(EventKind::PortReady, index),
-                );
+                let time = Time::from_nanos(u64::from(index) * 13 % 31);
+                queue.push_of_wire(Time::ZERO, time, Target::new(EventKind::PortReady, index));
             }
         }
         for step in 0..200 {
             let same = take(&mut right, Time::MAX, |_| None).unwrap();
             let later = same.time + Span::from_nanos(step % 11);
-            right.push(later, same.target);
+            right.push_of_wire(same.time, later, same.target);
             assert_eq!(take(&mut left, Time::MAX, |_| Some(later)), Some(same));
         }
         assert_eq!(drain(&mut left), drain(&mut right));
@@ -439,7 +579,7 @@ mod tests {
             for op in ops {
                 let mut push = |queue: &mut EventQueue, list: &mut BTreeMap<_, _>, now: u64, later: u64, kind: usize| {
                     let (time, target) = (now.saturating_add(later), Target::new(KINDS[kind], number));
-                    queue.push(Time::from_nanos(time), target);
+                    push_event(queue, Time::from_nanos(now), Time::from_nanos(time), target);
                     list.insert((time, number), target);
                     number += 1;
                 };

@@ -46,7 +46,7 @@ impl Simulation {
     fn look_ahead(&self, queue: usize) {
         let shared = &self.shared;
         // In a short queue there would be no time.
-        let [_, soon, _, later, _, last, ..] = self.in_flight[queue].first() else { return };
+        let [soon, _, later, _, last, ..] = self.in_flight[queue].behind() else { return };
         prefetch(&shared.slab[last.id]);
         prefetch(&self.flows[shared.slab[later.id].flow as usize]);
         if let Some(port) = self.ports.get(soon.next as usize) {
@@ -242,7 +242,7 @@ impl Simulation {
             queue = &mut self.in_flight[number as usize];
         }
         if queue.push(InFlight { at, id, next }) {
-            self.shared.events.push(at, Target::new(EventKind::Arrival, number));
+            self.shared.events.push_of_wire(self.shared.now, at, Target::new(EventKind::Arrival, number));
         }
     }
 
@@ -287,7 +287,7 @@ impl Simulation {
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
-                self.shared.events.push(free, Target::new(EventKind::PortReady, port as u32));
+                self.shared.ready_at(free, port as u32);
             }
         } else if device.ring_packets > 1 {
             self.fill_ring(port);
@@ -349,7 +349,7 @@ impl Simulation {
         self.media[medium as usize].waiting.push_back(port as u32);
         while let Some(next) = self.media[medium as usize].waiting.pop_front() {
             if let Some(free) = self.serve(next as PortId) {
-                self.shared.events.push(free, Target::new(EventKind::PortReady, next));
+                self.shared.ready_at(free, next);
                 break;
             }
         }
@@ -572,7 +572,7 @@ impl Simulation {
             && device.qdisc.backlog().packets > 0
             && let Some(free) = self.serve(port)
         {
-            self.shared.events.push(free, Target::new(EventKind::PortReady, port as u32));
+            self.shared.ready_at(free, port as u32);
         }
         self.arm_wakeup(port);
         if self.shared.switches_speak() {

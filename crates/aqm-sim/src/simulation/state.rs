@@ -13,7 +13,7 @@ use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::{self, Medium, NONE, PortId};
 use crate::network::switches::Switches;
-use crate::simulation::engine::EventQueue;
+use crate::simulation::engine::{EventKind, EventQueue, Target};
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;
@@ -48,6 +48,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// A port can send again at `free`.
+    #[inline]
+    pub(crate) fn ready_at(&mut self, free: Time, port: u32) {
+        self.events.push_of_wire(self.now, free, Target::new(EventKind::PortReady, port));
+    }
+
     /// Whether a switch may have something to say upstream.
     #[inline]
     pub(crate) fn switches_speak(&self) -> bool {

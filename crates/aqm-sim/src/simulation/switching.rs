@@ -156,7 +156,7 @@ impl Simulation {
         if self.ports[port].device().is_some_and(|device| !device.busy)
             && let Some(free) = self.serve(port)
         {
-            self.shared.events.push(free, Target::new(EventKind::PortReady, port as u32));
+            self.shared.ready_at(free, port as u32);
         }
     }
 

@@ -2,6 +2,7 @@
 //! in `simulation/endpoints`.
 
 pub(crate) mod flow;
+pub(crate) mod held;
 pub(crate) mod rated;
 pub(crate) mod recorded;
 pub(crate) mod stack;

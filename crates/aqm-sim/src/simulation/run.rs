@@ -42,6 +42,7 @@ impl Simulation {
     /// Makes the first events.
     pub(crate) fn begin(&mut self, warmup: Time, sample: Span) {
         self.merge_stages();
+        self.make_room_to_hold();
         self.sample_period = sample;
         // First of all events at its time: no packet of that instant has arrived before.
         if warmup > Time::ZERO {

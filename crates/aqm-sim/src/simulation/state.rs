@@ -2,6 +2,7 @@
 
 use super::faults::Faults;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
+use crate::endpoint::held::Held;
 use crate::endpoint::rated::Nic;
 use crate::endpoint::recorded::Replay;
 use crate::measure::ledger::Ledger;
@@ -79,6 +80,8 @@ pub(crate) struct Simulation {
     /// Of each port, the queue that it has alone, if it ever needed one: an empty queue costs time at every sample.
     pub(crate) own_queues: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
+    /// Of each flow, what its source would write; empty if there are no such sources.
+    pub(crate) held: Vec<Held>,
     /// Whether flows or packets are so many that most are in no cache.
     pub(crate) looks_ahead: bool,
     pub(crate) replays: Vec<Replay>,
@@ -153,6 +156,7 @@ impl Simulation {
             in_flight: Vec::new(),
             own_queues: Vec::new(),
             flows: Vec::new(),
+            held: Vec::new(),
             looks_ahead: false,
             replays: Vec::new(),
             media,

@@ -136,6 +136,34 @@ pub(crate) struct Arrivals {
     random: Random,
 }
 
+/// Equal pieces after equal gaps, as long as there is time for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rhythm {
+    interval: Span,
+    left: Span,
+}
+
+impl Rhythm {
+    /// That of no source: there is never time.
+    pub(crate) const NONE: Rhythm = Rhythm { interval: Span::MAX, left: Span::ZERO };
+
+    /// The gap from the piece that is due to the next.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Span> {
+        if self.interval > self.left {
+            return None;
+        }
+        self.left = self.left.saturating_sub(self.interval);
+        Some(self.interval)
+    }
+
+    /// Whether it is that of a source.
+    #[inline]
+    pub(crate) fn is_some(&self) -> bool {
+        self.interval != Span::MAX
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Process {
     /// Equal pieces at a constant rate.
@@ -214,6 +242,23 @@ impl Arrivals {
                 let size = size.as_ref().map(|size| size.mean_up_to(largest));
                 (1.0 + time / gap.mean_up_to(time).max(1.0), size)
             }
+        }
+    }
+
+    /// How its next pieces follow each other, if nothing is drawn for some time.
+    pub(crate) fn rhythm(&self) -> Option<Rhythm> {
+        let rhythm = match self.process {
+            Process::Steady { interval } => Rhythm { interval, left: Span::MAX },
+            Process::OnOff { interval, left, .. } => Rhythm { interval, left },
+            Process::Steps { .. } | Process::Renewal { .. } => return None,
+        };
+        Some(rhythm).filter(|rhythm| rhythm.interval < rhythm.left)
+    }
+
+    /// Pieces went by in its rhythm, which now is `rhythm`.
+    pub(crate) fn resume(&mut self, rhythm: Rhythm) {
+        if let Process::OnOff { left, .. } = &mut self.process {
+            *left = rhythm.left;
         }
     }
 
@@ -322,6 +367,33 @@ mod tests {
         let source = Source::OnOff { rate_bps: 1_000_000, on: ms(20), off: ms(100) };
         let mut arrivals = Arrivals::new(&source, 1000, Random::seeded(1)).unwrap();
         assert_eq!(gaps_ms(&mut arrivals, 4), [8.0, 8.0, 108.0, 8.0]);
+    }
+
+    #[test]
+    fn pieces_that_go_by_in_their_rhythm_are_those_that_the_process_would_have_sent() {
+        let on_off = Source::OnOff {
+            rate_bps: 1_000_000,
+            on: Distribution::Exponential { mean: 100 * MS },
+            off: Distribution::Exponential { mean: 30 * MS },
+        };
+        for source in [Source::Cbr { rate_bps: 1_000_000 }, on_off] {
+            let mut plain = Arrivals::new(&source, 1000, Random::seeded(4)).unwrap();
+            let (mut lent, mut gone_by) = (plain.clone(), 0);
+            while gone_by < 300 {
+                let mut rhythm = lent.rhythm().unwrap_or(Rhythm::NONE);
+                while gone_by % 7 != 6
+                    && let Some(gap) = rhythm.next()
+                {
+                    gone_by += 1;
+                    assert_eq!(plain.next(), (None, gap));
+                }
+                if rhythm.is_some() {
+                    lent.resume(rhythm);
+                }
+                gone_by += 1;
+                assert_eq!(plain.next(), lent.next());
+            }
+        }
     }
 
     #[test]

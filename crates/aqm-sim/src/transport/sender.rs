@@ -125,6 +125,17 @@ impl Sender {
         self.stream.written - self.stream.una + bytes <= self.settings.send_buffer
     }
 
+    /// Whether more data would change nothing until an acknowledgment or a timer comes, all having been sent that may be: a
+    /// full segment waits, and neither pacing nor an idle time lets it go.
+    pub(crate) fn is_full(&self) -> bool {
+        let waits = self.stream.written - self.stream.next >= u64::from(self.settings.mss);
+        waits
+            && self.is_plain
+            && self.pacer.is_none()
+            && self.stream.opening.is_none()
+            && !self.board.is_empty()
+    }
+
     /// The application closes: it writes nothing more.
     pub(crate) fn close(&mut self) {
         self.stream.closed = true;

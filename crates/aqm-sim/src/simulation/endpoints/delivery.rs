@@ -59,6 +59,10 @@ impl Simulation {
 
     /// A source has something to send.
     pub(crate) fn on_source(&mut self, index: usize) -> Option<Time> {
+        if let Some(again) = self.hold_piece(index) {
+            return Some(again);
+        }
+        self.write_held(index);
         if index >= self.flows.len() {
             let index = index - self.flows.len();
             return match index.checked_sub(self.replays.len()) {

@@ -4,6 +4,7 @@
 mod datagram;
 mod delivery;
 mod feedback;
+mod held;
 mod rated;
 mod replay;
 mod stack;

@@ -16,6 +16,9 @@ impl Simulation {
     /// A segment or an acknowledgment has arrived.
     pub(super) fn deliver_tcp(&mut self, number: usize, packet: &Packet) {
         let now = self.shared.now;
+        if !self.held.is_empty() && packet.role == Role::Ack {
+            self.write_held(number);
+        }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         match (packet.role, packet.flags & flags::SYN != 0) {
@@ -147,6 +150,9 @@ impl Simulation {
             }
             self.shared.events.push(deadline, Target::new(EventKind::SenderTimer, number as u32));
         }
+        if !self.held.is_empty() {
+            self.begin_to_hold(number);
+        }
     }
 
     /// Answers a SYN, as often as it comes, with a refusal while the receiver does not listen yet.
@@ -208,6 +214,7 @@ impl Simulation {
     }
 
     pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
+        self.write_held(number);
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
             return self.on_datagram_timer(number, Side::Client);
         };
@@ -224,6 +231,7 @@ impl Simulation {
     }
 
     pub(crate) fn on_pace(&mut self, number: usize) -> Option<Time> {
+        self.write_held(number);
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
             return self.on_rate_pace(number);
         };

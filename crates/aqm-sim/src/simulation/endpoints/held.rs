@@ -1,0 +1,121 @@
+//! Sources whose senders can do nothing with more data: their pieces are counted until the sender is told.
+
+use crate::endpoint::flow::{Endpoints, Flow};
+use crate::endpoint::held::Held;
+use crate::simulation::state::Simulation;
+use aqm_core::units::Time;
+
+impl Simulation {
+    /// Whether a source writes to TCP at all decides whether any can be held.
+    pub(crate) fn make_room_to_hold(&mut self) {
+        let writes =
+            |flow: &Flow| flow.session.source.is_some() && matches!(flow.endpoints, Endpoints::Tcp(_));
+        if self.flows.iter().any(writes) {
+            self.held = vec![Held::NOTHING; self.flows.len()];
+        }
+    }
+
+    /// A source is due. If its piece can be held: when the next is.
+    #[inline]
+    pub(super) fn hold_piece(&mut self, number: usize) -> Option<Time> {
+        let gap = self.held.get_mut(number)?.hold()?;
+        Some(self.shared.now + gap)
+    }
+
+    /// All was sent that may be: from now on pieces are held, if more of them change nothing.
+    #[inline(never)]
+    pub(super) fn begin_to_hold(&mut self, number: usize) {
+        let Some(held) = self.held.get_mut(number) else { return };
+        let flow = &self.flows[number];
+        if let Endpoints::Tcp(connection) = &flow.endpoints
+            && connection.sender.is_full()
+            && let Some(rhythm) = flow.session.source.as_ref().and_then(|source| source.rhythm())
+        {
+            *held = Held { rhythm, pieces: 0 };
+        }
+    }
+
+    /// Tells a sender what was held from it, before anything else happens to it.
+    #[inline(never)]
+    pub(super) fn write_held(&mut self, number: usize) {
+        let Some(held) = self.held.get_mut(number).filter(|held| held.rhythm.is_some()) else { return };
+        let Held { rhythm, pieces } = std::mem::replace(held, Held::NOTHING);
+        let flow = &mut self.flows[number];
+        if let Some(source) = &mut flow.session.source {
+            source.resume(rhythm);
+        }
+        let bytes = u64::from(flow.session.piece);
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        for _ in 0..pieces {
+            if !connection.sender.has_room(bytes) {
+                return;
+            }
+            connection.sender.write(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::Monitor;
+    use crate::reporting::results::report;
+    use crate::scenario::inputs::Inputs;
+    use crate::scenario::{Scenario, Tcp, Transport};
+    use crate::simulation::setup::Setup;
+    use aqm_core::spec::Spec;
+    use aqm_core::units::{Span, Time};
+    use serde_json::{Value, json};
+
+    /// NewReno with these fields.
+    fn newreno(fields: &[(&str, Value)]) -> Value {
+        let mut tcp = serde_json::to_value(Transport::Tcp(Tcp::parse("newreno").unwrap())).unwrap();
+        fields.iter().for_each(|(field, value)| tcp["tcp"][field] = value.clone());
+        tcp
+    }
+
+    /// Four flows of this transport and source over 1 Mbit/s: the report, and how many pieces are held at its end.
+    fn run(transport: &Value, source: &Value, holds: bool) -> (String, u32) {
+        let flows = json!([{
+            "name": "tcp", "count": 4, "start_ns": [0, 100_000_000], "transport": transport, "source": source,
+        }]);
+        let scenario = json!({
+            "aqm": "codel", "capacity": {"rate_bps": 1_000_000}, "rtt_ns": 40_000_000,
+            "duration_ns": 6_000_000_000_u64, "warmup_ns": 500_000_000, "sample_ns": 100_000_000, "flows": flows,
+        });
+        let scenario: Scenario = serde_json::from_value(scenario).unwrap();
+        let (aqm, monitor) = (Spec::parse(&scenario.aqm).unwrap(), Monitor::default());
+        let mut setup = Setup::build(&scenario, &aqm, &Inputs::default(), 1, &monitor).unwrap();
+        let simulation = &mut setup.simulation;
+        simulation.begin(Time::from_nanos(scenario.warmup_ns), Span::from_nanos(scenario.sample_ns));
+        if !holds {
+            simulation.held.clear();
+        }
+        let end = Time::from_nanos(scenario.duration_ns);
+        simulation.advance(end, &monitor, |_| false).unwrap();
+        simulation.end(end).unwrap();
+        let pieces = simulation.held.iter().map(|held| held.pieces).sum();
+        (format!("{:?}", report(setup, end).unwrap()), pieces)
+    }
+
+    #[test]
+    fn a_run_is_the_same_whether_its_sources_pieces_are_held_or_written_at_once() {
+        let steady = json!({"cbr": {"rate_bps": 700_000}});
+        let period = json!({"exponential": {"mean": 200_000_000}});
+        let on_off = json!({"on_off": {"rate_bps": 2_000_000, "on": period, "off": period}});
+        let transports = [
+            newreno(&[]),
+            newreno(&[("sack", json!(false)), ("delack_ns", json!(0))]),
+            newreno(&[("sndbuf_bytes", json!(20_000)), ("prr", json!(true)), ("frto", json!(true))]),
+            newreno(&[("rack", json!(true))]),
+        ];
+        for source in [&steady, &on_off] {
+            let held = transports.each_ref().map(|transport| {
+                let (report, pieces) = run(transport, source, true);
+                assert_eq!((report, 0), run(transport, source, false), "{transport}");
+                pieces
+            });
+            assert!(held[..3].iter().any(|pieces| *pieces > 0), "{source}: {held:?}");
+            assert_eq!(held[3], 0);
+        }
+    }
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Any, Literal
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: .ci/run installs it")
+from aqmlab.live import page as live_page
+
+CHROMIUM = live_page.browser()
+needs_browser = pytest.mark.skipif(not CHROMIUM, reason="no Chromium here: .ci/run installs it")
 
 # By how much the page is wider than the window, whether its figures have an area, and its rows.
 LOOKED_AT = """({

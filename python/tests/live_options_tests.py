@@ -16,7 +16,7 @@ from links import link_of
 
 from aqmlab import experiment, publishing, scenario, store
 from aqmlab.cli import dashboard
-from aqmlab.live import carrying, checkup, comparing, results, scenarios, workload
+from aqmlab.live import carrying, checkup, comparing, page, results, scenarios, workload
 from aqmlab.live.carrying import Carried, Link
 from aqmlab.results.frames import from_runs
 from aqmlab.vocabulary.errors import InputError, MachineError
@@ -115,6 +115,8 @@ def _made_up_run(link: Link, *_: object, stdout: int, **__: object) -> Carried:
     # So many pings are no pipe's; one that is full would make the test wait.
     os.set_blocking(stdout, False)
     told = {"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed] * 10_000, "pings_unanswered": link.seed}
+    # Of three pages one did not come.
+    told["pages_s"] = [0.5, None, 0.5 + link.seed]
     # Seconds since measuring began, and bytes: 1 MB/s.
     told["delivered"] = [[0.0, 500], [0.05, 50_500], [0.15, 150_500], [0.25, 250_500]]
     os.write(stdout, json.dumps(told).encode())
@@ -154,11 +156,23 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared.estimates["codel"]["qdelay_p50_ms"].value == pytest.approx(2, rel=0.01)
     assert compared.estimates["codel"]["ping_p99_ms"].value == 23
     assert compared.estimates["codel"]["pings_unanswered"].value == 2
+    pages = compared.estimates["codel"]
+    assert [pages[name].value for name in ("page_load_mean_s", "pages_completed", "pages_requested")] == [1.5, 2, 3]
+    assert pages["page_load_p95_s"].value == pytest.approx(3.5, rel=0.01)
     document = comparing.document(compared)
     assert [run["aqm"] for run in document["runs"]] == ["fifo", "codel"] * 3
     late = {"p50": 0.1, "p99": 0.2, "p999": 0.3, "max": 0.4}
     assert document["runs"][0]["lateness_ms"] == {"down": late, "up": late}
     assert {row["metric"] for row in document["summary"]} > {"goodput_mbit", "qdelay_mean_ms", "jain_index"}
+
+
+def without_a_browser_no_page_is_loaded_and_that_is_said(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "carry", _made_up_run)
+    monkeypatch.setattr(page, "BROWSERS", ("chrome-that-nobody-has",))
+    line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "20ms", "--aqm", "fifo", "--seeds", "1", "--page", "--quiet"]
+    ended = aqmlab("live-compare", *line)
+    assert ended.status == 0, ended.err
+    assert ended.line == "warning: --page: no page is loaded: there is no chrome-that-nobody-has here"
 
 
 def a_live_comparison_is_a_result_as_others(aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -176,7 +190,7 @@ def a_live_comparison_is_a_result_as_others(aqmlab: Command, monkeypatch: pytest
     assert (live["punctuality"], live["congestion control"]) == ("punctual (made up) (load 0.5)", "cubic")
     assert found.scenarios[0]["flows"] == ["2*cubic:name=down"]
     assert found.warmups_s() == (0.1, 0.1)
-    assert {"qdelay", "port.up.qdelay", "ping"} == set(found.histograms["name"]) - {"port.down.qdelay"}
+    assert {"qdelay", "port.up.qdelay", "ping", "page_load"} == set(found.histograms["name"]) - {"port.down.qdelay"}
     first = found.series.filter(aqm="fifo", seed=1)
     rates = first.filter(name="goodput_mbit").drop_nulls("value")
     # What arrived in a period that was measured whole.

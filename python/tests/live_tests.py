@@ -22,6 +22,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from browser import CHROMIUM, needs_browser
 from conftest import Command
 from links import link_of
 
@@ -464,6 +465,16 @@ def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings() -> None:
     assert 0.5 < found["jain_index"].value <= 1
     assert found["qdelay_p50_ms"].value <= found["qdelay_p99_ms"].value
     assert found["goodput_mbit"].low is None
+
+
+@needs_browser
+def a_page_in_a_browser_is_loaded_beside_the_traffic() -> None:
+    traffic = comparing.Traffic(down=0, up=1, duration_s=0.1, warmup_s=0.1, browser=CHROMIUM)
+    link = link_of("fq_codel", {"down": {"rate": "50mbit"}, "up": {"rate": "10mbit"}}, rtt="2ms")
+    found = comparing.compare({"fq_codel": (link.down, link.up)}, traffic, [1]).estimates["fq_codel"]
+    assert (found["pages_requested"].value, found["pages_completed"].value) == (1, 1)
+    # 1.2 MB through 50 Mbit/s; how long the browser takes is the machine's.
+    assert 0.19 < found["page_load_mean_s"].value < 60
 
 
 SCENARIO = """

@@ -54,6 +54,9 @@ def live_compare(
         str, typer.Option("--downloads", metavar="N", help="Bulk transfers towards the near end.")
     ] = "2",
     uploads: Annotated[str, typer.Option("--uploads", metavar="N", help="Bulk transfers from the near end.")] = "0",
+    page: Annotated[
+        bool, typer.Option("--page", help="Chromium loads a page of 30 images again and again while it is measured.")
+    ] = False,
     cc: Cc = None,
     ecn: Ecn = False,
     duration: Annotated[str, typer.Option("--duration", metavar="T", help="Measured time of a run.")] = "10s",
@@ -74,6 +77,7 @@ def live_compare(
     aqmlab live-compare --down 20mbit --up 5mbit --rtt 40ms --aqm fifo --aqm fq_codel --aqm "pie target 15ms"
     """
     from aqmlab.live import comparing
+    from aqmlab.live import page as pages
     from aqmlab.live.line import lines
     from aqmlab.scenario import split_specs
 
@@ -83,6 +87,7 @@ def live_compare(
         check_count("--uploads", uploads, 0, MOST_FLOWS) or 0,
         _seconds("duration", duration),
         _seconds("warmup", warmup),
+        browser=pages.browser() if page else "",
     )
     if traffic.down + traffic.up == 0:
         raise InputError("--downloads: nothing is sent: give at least one transfer")
@@ -92,6 +97,8 @@ def live_compare(
     shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot}
     given = {name: value for name, value in shared.items() if value is not None}
     own = {"down": {"rate": down}, "up": {"rate": up}}
+    if page and not traffic.browser:
+        tell(f"warning: --page: no page is loaded: there is no {' or '.join(pages.BROWSERS)} here")
     links = {}
     for spec in (" ".join(part.split()) for text in aqm for part in split_specs(text)):
         both = lines({**given, "aqm": spec}, own)
@@ -122,10 +129,10 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
     from rich.table import Table
 
     from aqmlab.results.summary import Row
-    from aqmlab.results.tables import COLUMNS, PING_COLUMNS, Lines, filled, line
+    from aqmlab.results.tables import APPLICATION_COLUMNS, COLUMNS, PING_COLUMNS, Lines, filled, line
 
     runs = len(compared.runs) // len(compared.estimates)
-    columns = (*COLUMNS, *PING_COLUMNS)
+    columns = (*COLUMNS, *PING_COLUMNS, *APPLICATION_COLUMNS)
     lines: Lines = {
         (aqm,): line([Row(0, aqm, name, "", one, runs) for name, one in estimates.items()], "", columns)
         for aqm, estimates in compared.estimates.items()

@@ -2,7 +2,8 @@
 
 `line` resolves each direction by the rules of `compare`; `carrying` starts the process that carries packets (`worker`);
 `log` is the record of calls into disciplines; `document` is the result as JSON. `comparing` runs the same traffic
-(`workload`) under several disciplines, and `checkup` says whether links work on this machine.
+(`workload`, and a `page` in a browser) under several disciplines, and `checkup` says whether links work on this
+machine.
 
 Nothing is imported here: `worker` and `workload` are programs of their own, which have to begin at once, and the first
 with one thread.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.live import checkup, results
+from aqmlab.live import checkup, page, results
 from aqmlab.live.carrying import Carried, Link, carry
 from aqmlab.live.document import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.live.line import Line
@@ -29,7 +29,8 @@ PING_S = 0.02
 # Flows of `compare` that are called otherwise by the kernel.
 KINDS = {"reno": "newreno", "bbr": "bbr1"}
 # Both ends are this program, which imports nothing from the folder that the user is in.
-WORKLOAD = (sys.executable, "-P", "-m", "aqmlab.live.workload")
+OURS = (sys.executable, "-P", "-m")
+WORKLOAD, PAGE = (*OURS, "aqmlab.live.workload"), (*OURS, "aqmlab.live.page")
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,17 @@ class Datagrams:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bulk transfers by the kernel's TCP in both directions; what is measured, and what before is not."""
+    """Bulk transfers by the kernel's TCP in both directions; what is measured, and what before is not.
+
+    A ``browser`` loads a page again and again while it is measured.
+    """
 
     down: int = 1
     up: int = 0
     duration_s: float = 10.0
     warmup_s: float = 3.0
     datagrams: Datagrams = Datagrams()
+    browser: str = ""
 
     @property
     def loaded(self) -> str:
@@ -165,7 +170,10 @@ def _ran(
 ) -> results.Asked:
     """Return what is run; what the kernel's TCP is set to is known when the first has run."""
     kind = first.carried.report["tcp"]["congestion_control"]
-    return _asked(links, traffic, seeds, kind, results.told(first.carried, accuracy), accuracy, title)
+    told = results.told(first.carried, accuracy)
+    if traffic.browser:
+        told["page"] = page.SAID
+    return _asked(links, traffic, seeds, kind, told, accuracy, title)
 
 
 def _asked(
@@ -198,13 +206,17 @@ def _asked(
 def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
     plan: dict[str, Any] = {"down": traffic.down, "up": traffic.up, "ping_s": PING_S}
     plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s, "datagrams": asdict(traffic.datagrams)}
+    plan["browser"] = traffic.browser
+    # Each in a process of its own, which transfers do not keep waiting.
+    servers = [[*WORKLOAD, "server"]]
+    servers += [[*WORKLOAD, "datagrams"]] if traffic.datagrams.count else []
+    servers += [[*PAGE]] if traffic.browser else []
     # No pipe: all pings of a long run do not fit into one.
     with tempfile.TemporaryFile("w+") as said:
         carried = carry(
             link,
             [*WORKLOAD, json.dumps(plan)],
-            # In a process of its own, which transfers do not keep waiting.
-            [[*WORKLOAD, "server"], *([[*WORKLOAD, "datagrams"]] if traffic.datagrams.count else [])],
+            servers,
             stdout=said.fileno(),
         )
         if carried.report["command"]["signal"] == signal.SIGINT:
@@ -236,6 +248,12 @@ def _metrics(traffic: Traffic, measured: dict[str, Any]) -> dict[str, float]:
     if measured["round_trips_ms"]:
         found["ping_mean_ms"] = float(np.mean(measured["round_trips_ms"]))
         found["ping_p99_ms"] = float(np.quantile(measured["round_trips_ms"], 0.99, method="inverted_cdf"))
+    if pages := measured["pages_s"]:
+        completed = [seconds for seconds in pages if seconds is not None]
+        found |= {"pages_requested": float(len(pages)), "pages_completed": float(len(completed))}
+        if completed:
+            found["page_load_mean_s"] = float(np.mean(completed))
+            found["page_load_p95_s"] = float(np.quantile(completed, 0.95, method="inverted_cdf"))
     return found
 
 
@@ -247,7 +265,8 @@ def document(compared: Compared) -> dict[str, Any]:
         "command": "live-compare",
         "aqmlab": _native.version(),
         "scenario": {
-            "traffic": {name: getattr(compared.traffic, name) for name in ("down", "up", "duration_s", "warmup_s")},
+            "traffic": {name: getattr(compared.traffic, name) for name in ("down", "up", "duration_s", "warmup_s")}
+            | ({"page": page.SAID} if compared.traffic.browser else {}),
             "links": {
                 one.aqm: {"down": dict(one.carried.link.down.told), "up": dict(one.carried.link.up.told)}
                 for one in compared.runs

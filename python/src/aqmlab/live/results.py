@@ -148,8 +148,9 @@ def done(
             "group": [flow["direction"] for flow in measured["flows"]],
             "goodput_mbit": np.array([flow["goodput_mbit"] for flow in measured["flows"]]),
         }
-        pings = np.unique((np.array(measured["round_trips_ms"]) * 1e6).astype(np.uint64), return_counts=True)
-        histograms["ping"] = (pings[0], pings[1].astype(np.uint64))
+        histograms["ping"] = _counted(measured["round_trips_ms"])
+        if pages := measured["pages_s"]:
+            histograms["page_load"] = _counted([1e3 * seconds for seconds in pages if seconds is not None])
     queues: dict[str, Any] = {"link": list(DIRECTIONS)}
     queues |= {"discipline": [line.aqm for line in (carried.link.down, carried.link.up)]}
     queues |= {name: np.array([int(both[one][of]) for one in DIRECTIONS]) for name, of in COUNTED.items()}
@@ -173,6 +174,11 @@ def done(
 def _buckets(counts: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
     table = np.array(counts, dtype=np.uint64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
+
+
+def _counted(delays_ms: Sequence[float]) -> tuple[Any, Any]:
+    nanos, counts = np.unique((np.array(delays_ms, dtype=float) * 1e6).astype(np.uint64), return_counts=True)
+    return nanos, counts.astype(np.uint64)
 
 
 def _series(carried: Carried, loaded: str, measured: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Traffic for a link: ``python -m aqmlab.live.workload``, with a server's name at the far end and a plan at the near.
 
 Bulk transfers by the kernel's TCP in both directions and pings (UDP), by ``server``; UDP at a constant rate by
-``datagrams``. The near end prints what they have got as JSON, as its plan is.
+``datagrams``; a page (`aqmlab.live.page`) is loaded beside them. The near end prints what they have got as JSON, as its
+plan is.
 """
 
 from __future__ import annotations
@@ -178,6 +179,12 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     with open(os.environ["AQMLAB_MEASURE"], "wb") as measure:
         measure.write(b".")
     first, before, since = pings.count, [flow.delivered() for flow in flows], time.monotonic()
+    pages = None
+    if plan["browser"]:
+        # What is not asked for need not be read in.
+        from aqmlab.live import page
+
+        pages = ThreadPoolExecutor(1).submit(page.load_until, since + plan["duration_s"], plan["browser"], far)
     loaded = [flow for flow in flows if flow.wanted == flows[0].wanted]
     delivered, passed = [], 0.0
     while passed < plan["duration_s"]:
@@ -194,6 +201,8 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
         ],
         "round_trips_ms": round_trips_ms,
         "pings_unanswered": unanswered,
+        # Seconds of each that was asked for; nothing where it failed.
+        "pages_s": pages.result() if pages else [],
         # Of the direction that is loaded: seconds since measuring began, and bytes.
         "delivered": delivered,
         "seconds": passed,

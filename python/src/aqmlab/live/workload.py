@@ -16,6 +16,7 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -24,6 +25,7 @@ PORT, DATAGRAMS_PORT = 5077, 5078
 CHUNK = 1 << 18
 IP_UDP_HEADERS = 28
 SAMPLE_S = 0.05
+ALL_BEGIN_S = 1.0
 # Longer than most queues are.
 ASK_AGAIN_S, MOST_QUESTIONS = 1.0, 30
 # Offsets in the kernel's `struct tcp_info` (linux/tcp.h), which only grows at its end.
@@ -52,21 +54,35 @@ def _echo(echo: socket.socket) -> None:
 
 
 def send_datagrams() -> None:
-    """Send what the near end asks for, without end: from a port for each flow, the flows in turn."""
+    """Send what the near end asks for, without end: from a port for each flow."""
     asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     asked.bind(("", DATAGRAMS_PORT))
     text, to = asked.recvfrom(2000)
     plan = json.loads(text)
     flows = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(plan["count"])]
     data = bytes(plan["packet_bytes"] - IP_UDP_HEADERS)
-    apart_s, due = plan["packet_bytes"] * 8 / plan["rate_bps"] / len(flows), time.monotonic()
-    for flow in itertools.cycle(flows):
+    apart_s, begin = plan["packet_bytes"] * 8 / plan["rate_bps"] / len(flows), time.monotonic()
+    for flow, at_s in turns(len(flows), apart_s):
+        if (early_s := begin + at_s - time.monotonic()) > 0:
+            time.sleep(early_s)
         # Its buffer is full only where the machine stands still.
         with suppress(OSError):
-            flow.sendto(data, to)
-        due += apart_s
-        if (early_s := due - time.monotonic()) > 0:
-            time.sleep(early_s)
+            flows[flow].sendto(data, to)
+
+
+def turns(flows: int, apart_s: float) -> Iterator[tuple[int, float]]:
+    """Yield which flow sends when, in seconds: in turn, and as in scenarios all have begun within a second.
+
+    Who begins together with all others may never be seen twice by a short memory of flows (SQM-LRU's).
+
+    >>> [flow for flow, _ in itertools.islice(turns(2, 0.2), 6)]
+    [0, 0, 1, 0, 1, 0]
+
+    """
+    for turn in itertools.count():
+        flow, at_s = turn % flows, turn * apart_s
+        if at_s >= ALL_BEGIN_S * flow / flows:
+            yield flow, at_s
 
 
 def _serve(connection: socket.socket) -> None:

@@ -53,6 +53,9 @@ from aqmlab.vocabulary.errors import InputError, MachineError
         ("--down 1mbit --up 1mbit --aqm fifo --duplicate 101%", "--duplicate: '101%'"),
         ("--down 1mbit --up 1mbit --aqm fifo --slot '4ms 1ms'", "--slot: '4ms 1ms': the second time is shorter"),
         ("--down 1mbit --up 1mbit --aqm fifo --slot 'packets 3'", "--slot: 'packets 3': allowed is the shortest and"),
+        ("--down 1mbit --up 1mbit --aqm fifo --classes 46,x", "--classes: 'x' is no code point: allowed are 0 to 63"),
+        ("--down 1mbit --up 1mbit --aqm fifo --classes 64", "--classes: '64' is no code point"),
+        ("--down 1mbit --up 1mbit --aqm fifo --classes 8,0,8", "--classes: 8 is given twice"),
         ("--down 1mbit --up 1mbit --aqm fifo --down-trace nowhere", "--down: contradicts --down-trace"),
     ],
 )

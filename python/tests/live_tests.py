@@ -467,6 +467,14 @@ def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings() -> None:
     assert found["goodput_mbit"].low is None
 
 
+def packets_have_the_class_of_their_code_point(tmp_path: Path) -> None:
+    # CS5 (40) is the second class; what has no code point of these is of the third.
+    for traffic_class, expected in ((40 << 2, 1), (0, 2)):
+        _asked(link_of("sp classes 3", classes="46,40"), 4, 20, 200, traffic_class, log=tmp_path / "log.parquet")
+        log = pl.read_parquet(tmp_path / "log.parquet").filter(direction="down", kind="arrive", length_bytes=242)
+        assert set(log["class"]) == {expected}
+
+
 @needs_browser
 def a_page_in_a_browser_is_loaded_beside_the_traffic() -> None:
     traffic = comparing.Traffic(down=0, up=1, duration_s=0.1, warmup_s=0.1, browser=CHROMIUM)

@@ -58,6 +58,8 @@ pub struct Line {
     pub trace: Option<PathBuf>,
     /// Bytes that the link layer adds to an IP packet.
     pub overhead: u32,
+    /// Code points (DSCP) of the first class, the second, and so on; all others are of one class more.
+    pub classes: Vec<u8>,
     /// Propagation delay in nanoseconds.
     pub delay_ns: u64,
     /// Largest random extra delay in nanoseconds.

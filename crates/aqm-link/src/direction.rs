@@ -36,6 +36,7 @@ pub(crate) struct Direction {
     wire: Wire,
     host: Host,
     overhead: u32,
+    classes: Vec<u8>,
     arrived: u32,
     /// What the discipline had counted when measuring began.
     before: Counters,
@@ -90,6 +91,11 @@ fn slot(packet: &Packet) -> u32 {
     packet.cookie as u32
 }
 
+/// The class of a code point: its place among those that have one, or one more than they have.
+fn class_of(dscp: u8, classes: &[u8]) -> u16 {
+    classes.iter().position(|one| *one == dscp).unwrap_or(classes.len()) as u16
+}
+
 impl Direction {
     /// The direction `name` of a link, with a sample each `period`.
     pub(crate) fn new(line: &Line, name: &str, seed: u64, period: Span) -> Result<Direction, LinkError> {
@@ -115,6 +121,7 @@ impl Direction {
             wire,
             host: Host { slab: Slab::default(), meter: Meter::default(), samples, log, now: Time::ZERO },
             overhead: line.overhead,
+            classes: line.classes.clone(),
             arrived: 0,
             before: Counters::default(),
             now: Time::ZERO,
@@ -133,7 +140,8 @@ impl Direction {
         self.settle(at);
         let slot = self.host.slab.store(frame);
         let length = (frame.len() - ETHERNET_HEADER_BYTES) as u32 + self.overhead;
-        let packet = metadata(frame, u64::from(self.arrived) << 32 | u64::from(slot), length);
+        let mut packet = metadata(frame, u64::from(self.arrived) << 32 | u64::from(slot), length);
+        packet.class = class_of(packet.dscp, &self.classes);
         self.arrived = self.arrived.wrapping_add(1);
         if let Some(log) = &mut self.host.log {
             log.arrive(&packet, at);

@@ -11,6 +11,7 @@ fn line(aqm: &str) -> Line {
         rate_bps: 10_000_000,
         trace: None,
         overhead: 14,
+        classes: Vec::new(),
         delay_ns: 20_000_000,
         jitter_ns: 0,
         loss: Loss::Random { share: 0.0 },
@@ -201,6 +202,20 @@ fn packets_are_sent_twice_with_all_their_bytes() {
     let twice = found.windows(2).filter(|pair| pair[0].1 == pair[1].1).count();
     assert_eq!((twice as u64, found.len()), (direction.meter().duplicated, 2000 + twice));
     assert!((430..570).contains(&twice), "{twice}");
+}
+
+#[test]
+fn packets_are_of_the_class_of_their_code_point() {
+    let mut direction = direction(&Line { classes: vec![46, 26], ..line("sp classes 3 limit 100p") });
+    // The first packet is being sent when the others come: best effort, AF31, EF, and a code point without a class.
+    for (port, dscp) in [(1, 0), (2, 0), (3, 26), (4, 46), (5, 8)] {
+        let mut frame = frame(port, 1000);
+        frame[15] = dscp << 2;
+        direction.arrive(&frame, micros(u64::from(port)));
+    }
+    let found = left(&mut direction, micros(60_000));
+    let ports: Vec<u8> = found.iter().map(|(_, frame)| frame[35]).collect();
+    assert_eq!(ports, [1, 4, 3, 2, 5]);
 }
 
 #[test]

@@ -53,6 +53,10 @@ Slot = Annotated[
     typer.Option("--slot", metavar="T", help='Packets leave in bursts, as "1ms 4ms packets 32 bytes 64kb" (netem).'),
 ]
 Jitter = Annotated[One, option("jitter")]
+Classes = Annotated[
+    One,
+    typer.Option("--classes", metavar="DSCP,...", help="Code points of the first class, the second, and so on."),
+]
 Cc = Annotated[
     One, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
 ]
@@ -90,6 +94,7 @@ def link(
     reorder: Reorder = None,
     duplicate: Duplicate = None,
     slot: Slot = None,
+    classes: Classes = None,
     seed: Annotated[One, typer.Option("--seed", metavar="N", help="Seed of all random numbers (default 1).")] = None,
     server: Annotated[
         Many,
@@ -145,7 +150,7 @@ def link(
         if path:
             disk.check_place(f"--{name}", path, force=force)
     shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter, "first_seed": seed}
-    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot}
+    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot, "classes": classes}
     own = {
         "down": {"rate": down, "link_trace": down_trace, "aqm": aqm_down},
         "up": {"rate": up, "link_trace": up_trace, "aqm": aqm_up},

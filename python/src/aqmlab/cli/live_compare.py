@@ -10,6 +10,7 @@ from aqmlab.cli.compare import Force, Json, Many, Quiet, check_count, check_targ
 from aqmlab.cli.link import (
     Buffer,
     Cc,
+    Classes,
     Down,
     Duplicate,
     Ecn,
@@ -51,6 +52,7 @@ def live_compare(
     duplicate: Duplicate = None,
     slot: Slot = None,
     downloads: Annotated[
+    classes: Classes = None,
         str, typer.Option("--downloads", metavar="N", help="Bulk transfers towards the near end.")
     ] = "2",
     uploads: Annotated[str, typer.Option("--uploads", metavar="N", help="Bulk transfers from the near end.")] = "0",
@@ -94,7 +96,7 @@ def live_compare(
     if not aqm:
         raise InputError("--aqm: is missing: name at least one discipline ('aqmlab aqm list' shows all)")
     shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter}
-    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot}
+    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot, "classes": classes}
     given = {name: value for name, value in shared.items() if value is not None}
     own = {"down": {"rate": down}, "up": {"rate": up}}
     if page and not traffic.browser:

@@ -20,6 +20,7 @@ DIRECTIONS = ("down", "up")
 OWN = {"rate": "--{}", "link_trace": "--{}-trace", "aqm": "--aqm-{}", "first_seed": "--seed"}
 # It stands for whatever will be sent; what is said of flows is not meant.
 FLOW = "1*cubic:ecn=classic"
+CODE_POINTS = 64
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Line:
     rate_bps: int
     trace: str
     overhead: int
+    classes: tuple[int, ...]
     delay_ns: int
     jitter_ns: int
     wire: Impairments
@@ -55,6 +57,7 @@ class Line:
             "rate_bps": self.rate_bps,
             "trace": str(trace) if trace else None,
             "overhead": self.overhead,
+            "classes": list(self.classes),
             "delay_ns": self.delay_ns,
             "jitter_ns": self.jitter_ns,
             **self.wire.data(),
@@ -66,8 +69,8 @@ def lines(shared: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> tu
     """Return both directions.
 
     Args:
-        shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ..., and those of the wire
-            (`impairments.NAMES`).
+        shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ..., those of the wire
+            (`impairments.NAMES`), and ``classes``: code points (DSCP) of the first class, the second, and so on.
         own: by direction, options of `compare` that one can have, or empty: ``rate``, ``link_trace``, ``aqm``.
 
     Raises:
@@ -87,7 +90,8 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
         raise InputError(f"--{name}: is missing: give its rate, as 20mbit{recorded}")
     try:
         wire = impairments.read({name: shared[name] for name in impairments.NAMES if name in shared})
-        known = {name: value for name, value in shared.items() if name not in impairments.NAMES}
+        classes = _classes(shared.get("classes", ""))
+        known = {name: value for name, value in shared.items() if name not in (*impairments.NAMES, "classes")}
         plan = scenario.resolve(scenario.from_values({**known, **own, "seeds": "1", "flows": [FLOW]}, "--"))
     except InputError as error:
         raise InputError(_as_typed(str(error), name, own)) from None
@@ -108,6 +112,7 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
         rate_bps=plan.rate_bps,
         trace="" if isinstance(base.capacity, Rate) else os.fspath(base.capacity.trace),
         overhead=int(base.settings["overhead_bytes"]),
+        classes=classes,
         delay_ns=delay_ns,
         jitter_ns=int(base.settings["jitter_ns"]),
         wire=wire,
@@ -116,10 +121,28 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
             **wire.told,
             "aqm": echo["aqm"][0],
             "rules": {"buffer": echo["rules"]["buffer"]},
+            "classes": ",".join(map(str, classes)),
         },
         echo=echo,
         warnings=tuple(one for one in plan.warnings if not one.startswith("flows ")),
     )
+
+
+def _classes(text: str) -> tuple[int, ...]:
+    """Return the code points that have a class of their own.
+
+    >>> _classes("46,26")
+    (46, 26)
+
+    """
+    words = [word.strip() for word in text.split(",")] if text else []
+    for word in words:
+        if not (word.isdecimal() and int(word) < CODE_POINTS):
+            raise InputError(f"--classes: '{word}' is no code point: allowed are 0 to {CODE_POINTS - 1}, as 46,26")
+    found = tuple(map(int, words))
+    if (twice := next((one for one in found if found.count(one) > 1), None)) is not None:
+        raise InputError(f"--classes: {twice} is given twice")
+    return found
 
 
 def _as_typed(refusal: str, name: str, own: Mapping[str, Any]) -> str:

@@ -169,6 +169,21 @@ def repeated_runs_have_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["metric"] for row in document["summary"]} > {"goodput_mbit", "qdelay_mean_ms", "jain_index"}
 
 
+@pytest.mark.parametrize(
+    ("rated", "says"),
+    [
+        ("2*qcn", "--rated: qcn: its receiver tells it nothing, and switches are not there"),
+        ("dcqnc", "--rated: unknown rate control 'dcqnc', did you mean 'dcqcn'?"),
+        ("x*dcqcn", "--rated: 'x'"),
+    ],
+)
+def senders_that_a_link_has_not_are_refused(aqmlab: Command, rated: str, says: str) -> None:
+    line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "20ms", "--aqm", "fifo", "--rated", rated]
+    ended = aqmlab("live-compare", *line)
+    assert ended.status == 2
+    assert says in ended.line
+
+
 def without_a_browser_no_page_is_loaded_and_that_is_said(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "carry", _made_up_run)
     monkeypatch.setattr(page, "BROWSERS", ("chrome-that-nobody-has",))
@@ -374,7 +389,7 @@ def what_is_as_without_it_runs_live() -> None:
 def datagrams_are_asked_for_again_until_one_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
         far.bind(("127.0.0.1", 0))
-        monkeypatch.setattr(workload, "DATAGRAMS_PORT", far.getsockname()[1])
+        port = far.getsockname()[1]
         monkeypatch.setattr(workload, "ASK_AGAIN_S", 0.05)
 
         def answer_the_second() -> None:
@@ -383,7 +398,7 @@ def datagrams_are_asked_for_again_until_one_arrives(monkeypatch: pytest.MonkeyPa
             far.sendto(text, to)
 
         threading.Thread(target=answer_the_second, daemon=True).start()
-        workload.ask_for_datagrams("127.0.0.1", {"count": 1}).close()
+        workload.ask_for_datagrams("127.0.0.1", port, {"count": 1}).close()
         monkeypatch.setattr(workload, "MOST_QUESTIONS", 2)
         with pytest.raises(SystemExit, match=r"no datagram has arrived within 0\.1 s"):
-            workload.ask_for_datagrams("127.0.0.1", {"count": 1})
+            workload.ask_for_datagrams("127.0.0.1", port, {"count": 1})

@@ -475,6 +475,19 @@ def packets_have_the_class_of_their_code_point(tmp_path: Path) -> None:
         assert set(log["class"]) == {expected}
 
 
+def rate_based_senders_slow_down_where_their_packets_are_marked() -> None:
+    rated = comparing.Rated(2, "dcqcn cnp 5ms timer 20ms alphatime 20ms")
+    traffic = comparing.Traffic(down=0, duration_s=0.4, warmup_s=0.4, rated=rated)
+    link = link_of("dctcp_step limit 100p", rtt="10ms")
+    found = comparing.compare({"dctcp_step": (link.down, link.up)}, traffic, [1])
+    # Each begins at the rate of the link, and none asks for its rate back within a second.
+    goodput = found.estimates["dctcp_step"]["goodput_mbit"].value
+    assert 0 < goodput < 8
+    flows = found.runs[0].measured["flows"]
+    assert [flow["group"] for flow in flows] == ["rated", "rated"]
+    assert sum(flow["goodput_mbit"] for flow in flows) == pytest.approx(goodput)
+
+
 @needs_browser
 def a_page_in_a_browser_is_loaded_beside_the_traffic() -> None:
     traffic = comparing.Traffic(down=0, up=1, duration_s=0.1, warmup_s=0.1, browser=CHROMIUM)

@@ -31,7 +31,8 @@ FORGED = (0.0, -3.0, math.nan, math.inf, -math.inf, 1e12)
 def played(name: str, line: float, events: list[Event], seed: int) -> list[tuple[float, float]]:
     """The rates of the control as scenarios name it; PMQECN with the least rate of its oracle."""
     control = f"pmqecn least {line / 1000:.0f}bit" if name == "pmqecn" else name
-    return _native.rate_steps(control, line, events, seed)
+    sender = _native.RateSender(control, line, seed)
+    return [sender.after(*event) for event in events]
 
 
 def history(seed: int, pauses: tuple[float, ...]) -> list[Event]:

@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use crate::pmqecn::{pmqecn_queue, pmqecn_solve};
     #[pymodule_export]
-    use crate::rates::rate_steps;
+    use crate::rates::{RateReceiver, RateSender};
     #[pymodule_export]
     use crate::run::{Monitor, Run, estimate, run};
     #[pymodule_export]

@@ -19,6 +19,8 @@ __all__ = [
     "Monitor",
     "Packet",
     "PathTrace",
+    "RateReceiver",
+    "RateSender",
     "Run",
     "Signals",
     "Stepper",
@@ -52,7 +54,6 @@ __all__ = [
     "pmqecn_queue",
     "pmqecn_solve",
     "programs",
-    "rate_steps",
     "read_option",
     "replay_link",
     "run",
@@ -297,14 +298,36 @@ def pmqecn_solve(
     Raises `InputError`.
     """
 
-def rate_steps(
-    control: str, line_bps: float, events: list[tuple[int, str, float, float]], seed: int
-) -> list[tuple[float, float]]:
-    """Play events to a rate control: nanoseconds, kind and up to two numbers. Return rate and target after each, bit/s.
+@final
+class RateSender:
+    """A sender with a rate control (``dcqcn timer 55us``), used by one thread."""
 
-    Kinds are ``sent`` (bytes), ``notified``, ``quantised`` (Fb), ``rates`` (lambda and lambda*) and ``wait``. Timers
-    that are due go off before the event. Raises `InputError`.
-    """
+    def __new__(cls, control: str, line_bps: float, seed: int) -> Self:
+        """Begin at time zero, on a link of this rate. Raises `InputError`."""
+
+    @property
+    def packet_bytes(self) -> int:
+        """Bytes of its IP packets."""
+    @property
+    def ecn(self) -> int:
+        """The ECN field of them (RFC 3168)."""
+
+    def after(self, nanos: int, kind: str, first: float, second: float) -> tuple[float, float]:
+        """Let something happen, with up to two numbers; return its rate and its target after it, bit/s.
+
+        Kinds are ``sent`` (bytes), ``notified``, ``quantised`` (Fb), ``rates`` (lambda and lambda*) and ``wait``.
+        Timers that are due go off before it. Raises `InputError`.
+        """
+
+@final
+class RateReceiver:
+    """The receiver of such a sender, used by one thread."""
+
+    def __new__(cls, control: str) -> Self:
+        """Begin without a packet. Raises `InputError`, also if the control's receiver says nothing of marks."""
+
+    def on_packet(self, is_marked: bool, nanos: int) -> bool:
+        """Let a packet come, marked CE or not; return whether the sender is notified."""
 
 def classify(classifier: str, flows: bytes, seed: int) -> tuple[bytes, int, str]:
     """Show packets to a classifier (``m_lru sq 100``), one by one; ``flows`` are theirs, little-endian 64-bit hashes.

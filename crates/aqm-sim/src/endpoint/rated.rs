@@ -60,7 +60,7 @@ impl RatedEnds {
             next: Time::MAX,
             timer: Time::MAX,
             waits: false,
-            receiver: (info.receiver)(rated).map(Receiver::new),
+            receiver: rated.receiver(),
         }
     }
 

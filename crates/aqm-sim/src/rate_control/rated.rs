@@ -3,6 +3,7 @@
 use super::control::{Bounds, Feedback, RateControl};
 use super::declaration::{Info, span};
 use super::go_back_n::Settings as GoBackN;
+use super::receiver::Receiver;
 use super::registry::{RATE_CONTROLS, find};
 use crate::transport::{EcnMode, Values, field, to_json};
 use aqm_core::params::{Kind, ParamSpec, Value, did_you_mean};
@@ -138,6 +139,11 @@ impl Rated {
             _ => false,
         };
         chosen.then(|| GoBackN { timeout: self.span("timeout"), repeat: self.span("nak") })
+    }
+
+    /// Its receiver, if that says anything of marks.
+    pub fn receiver(&self) -> Option<Receiver> {
+        (self.info.receiver)(&self.values).map(Receiver::new)
     }
 
     /// The machine of a flow that starts at `start` on a link of `line`.

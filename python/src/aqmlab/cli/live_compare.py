@@ -30,6 +30,7 @@ from aqmlab.vocabulary.json_text import json_text
 from aqmlab.vocabulary.units import NANOS_PER_SECOND, parse_span
 
 if TYPE_CHECKING:
+    from aqmlab.live import comparing
     from aqmlab.live.comparing import Compared
     from aqmlab.results.tables import Cell
 
@@ -51,11 +52,15 @@ def live_compare(
     reorder: Reorder = None,
     duplicate: Duplicate = None,
     slot: Slot = None,
-    downloads: Annotated[
     classes: Classes = None,
+    downloads: Annotated[
         str, typer.Option("--downloads", metavar="N", help="Bulk transfers towards the near end.")
     ] = "2",
     uploads: Annotated[str, typer.Option("--uploads", metavar="N", help="Bulk transfers from the near end.")] = "0",
+    rated: Annotated[
+        str,
+        typer.Option("--rated", metavar="N*CONTROL", help='Rate-based senders to the near end, as "2*dcqcn cnp 5ms".'),
+    ] = "",
     page: Annotated[
         bool, typer.Option("--page", help="Chromium loads a page of 30 images again and again while it is measured.")
     ] = False,
@@ -89,9 +94,10 @@ def live_compare(
         check_count("--uploads", uploads, 0, MOST_FLOWS) or 0,
         _seconds("duration", duration),
         _seconds("warmup", warmup),
+        rated=_rated(rated) if rated else comparing.Rated(),
         browser=pages.browser() if page else "",
     )
-    if traffic.down + traffic.up == 0:
+    if traffic.down + traffic.up + traffic.rated.count == 0:
         raise InputError("--downloads: nothing is sent: give at least one transfer")
     if not aqm:
         raise InputError("--aqm: is missing: name at least one discipline ('aqmlab aqm list' shows all)")
@@ -115,6 +121,20 @@ def live_compare(
         _show(compared, to_stderr=as_json == "-")
         if out is not None:
             tell(f"the result, with figures and report, is in {out}")
+
+
+def _rated(text: str) -> comparing.Rated:
+    from aqmlab import _native
+    from aqmlab.live import comparing
+
+    count, star, control = text.partition("*")
+    if not star:
+        count, control = "1", text
+    try:
+        _native.RateReceiver(control)
+    except InputError as error:
+        raise InputError(f"--rated: {error}") from None
+    return comparing.Rated(check_count("--rated", count.strip(), 1, MOST_FLOWS) or 0, " ".join(control.split()))
 
 
 def _seconds(name: str, text: str) -> float:

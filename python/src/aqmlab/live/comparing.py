@@ -30,7 +30,7 @@ PING_S = 0.02
 KINDS = {"reno": "newreno", "bbr": "bbr1"}
 # Both ends are this program, which imports nothing from the folder that the user is in.
 OURS = (sys.executable, "-P", "-m")
-WORKLOAD, PAGE = (*OURS, "aqmlab.live.workload"), (*OURS, "aqmlab.live.page")
+WORKLOAD, RATED, PAGE = ((*OURS, f"aqmlab.live.{name}") for name in ("workload", "rated", "page"))
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,14 @@ class Datagrams:
     count: int = 0
     rate_bps: int = 0
     packet_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Rated:
+    """Rate-based senders towards the near end, and the control that they have (`_native.RateSender`)."""
+
+    count: int = 0
+    control: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,12 +62,13 @@ class Traffic:
     duration_s: float = 10.0
     warmup_s: float = 3.0
     datagrams: Datagrams = Datagrams()
+    rated: Rated = Rated()
     browser: str = ""
 
     @property
     def loaded(self) -> str:
         """The direction whose queue is compared."""
-        return "down" if self.down else "up"
+        return "down" if self.down or self.rated.count else "up"
 
 
 @dataclass(frozen=True)
@@ -173,6 +182,8 @@ def _ran(
     told = results.told(first.carried, accuracy)
     if traffic.browser:
         told["page"] = page.SAID
+    if traffic.datagrams.count:
+        told["goodput"] = "without UDP at a constant rate, which is in throughput_mbit alone"
     return _asked(links, traffic, seeds, kind, told, accuracy, title)
 
 
@@ -189,6 +200,10 @@ def _asked(
     flows = [f"{count}*{KINDS.get(kind, kind)}:name={name}" for name, count in counts.items() if count]
     if (udp := traffic.datagrams).count:
         flows.append(f"{udp.count}*cbr:name=udp:rate={udp.rate_bps}bit:packet={udp.packet_bytes}b")
+    if (rated := traffic.rated).count:
+        control, *words = rated.control.split()
+        pairs = zip(words[::2], words[1::2], strict=True)
+        flows.append(":".join([f"{rated.count}*{control}", "name=rated", *(f"{key}={value}" for key, value in pairs)]))
     return results.Asked(
         "live-compare",
         title or f"{listed(list(links))}, live",
@@ -206,10 +221,12 @@ def _asked(
 def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
     plan: dict[str, Any] = {"down": traffic.down, "up": traffic.up, "ping_s": PING_S}
     plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s, "datagrams": asdict(traffic.datagrams)}
+    plan["rated"] = {**asdict(traffic.rated), "line_bps": link.down.rate_bps, "seed": link.seed}
     plan["browser"] = traffic.browser
     # Each in a process of its own, which transfers do not keep waiting.
     servers = [[*WORKLOAD, "server"]]
     servers += [[*WORKLOAD, "datagrams"]] if traffic.datagrams.count else []
+    servers += [[*RATED]] if traffic.rated.count else []
     servers += [[*PAGE]] if traffic.browser else []
     # No pipe: all pings of a long run do not fit into one.
     with tempfile.TemporaryFile("w+") as said:

@@ -147,7 +147,7 @@ def done(
     if measured is not None:
         flows = {
             "id": np.arange(len(measured["flows"])),
-            "group": [flow["direction"] for flow in measured["flows"]],
+            "group": [flow.get("group", flow["direction"]) for flow in measured["flows"]],
             "goodput_mbit": np.array([flow["goodput_mbit"] for flow in measured["flows"]]),
         }
         histograms["ping"] = _counted(measured["round_trips_ms"])

@@ -166,12 +166,13 @@ class Pings:
         return found, sum(ms > longest_ms for ms in waiting)
 
 
-def ask_for_datagrams(far: str, plan: dict[str, int]) -> socket.socket:
+def ask_for_datagrams(far: str, port: int, plan: dict[str, Any]) -> socket.socket:
     """Ask until the first has arrived: questions are lost, too. Return the socket that they come to."""
     sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sink.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
     sink.settimeout(ASK_AGAIN_S)
     for _ in range(MOST_QUESTIONS):
-        sink.sendto(json.dumps(plan).encode(), (far, DATAGRAMS_PORT))
+        sink.sendto(json.dumps(plan).encode(), (far, port))
         with suppress(TimeoutError):
             sink.recv(1)
             return sink
@@ -189,32 +190,45 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     pings = Pings(far, plan["ping_s"])
     if plan["datagrams"]["count"]:
         # Nobody reads them: what does not fit into its buffer is thrown away.
-        sink = ask_for_datagrams(far, plan["datagrams"])  # noqa: F841
+        sink = ask_for_datagrams(far, DATAGRAMS_PORT, plan["datagrams"])  # noqa: F841
+    receivers = None
+    if plan["rated"]["count"]:
+        # What is not asked for need not be read in.
+        from aqmlab.live import rated
+
+        receivers = rated.Receivers(ask_for_datagrams(far, rated.PORT, plan["rated"]), plan["rated"]["control"])
     time.sleep(plan["warmup_s"])
     # The link measures from here on, too.
     with open(os.environ["AQMLAB_MEASURE"], "wb") as measure:
         measure.write(b".")
     first, before, since = pings.count, [flow.delivered() for flow in flows], time.monotonic()
+    rated_before = receivers.delivered() if receivers else []
     pages = None
     if plan["browser"]:
-        # What is not asked for need not be read in.
         from aqmlab.live import page
 
         pages = ThreadPoolExecutor(1).submit(page.load_until, since + plan["duration_s"], plan["browser"], far)
-    loaded = [flow for flow in flows if flow.wanted == flows[0].wanted]
+    loaded = [flow for flow in flows if flow.wanted == (DOWN if plan["down"] or receivers else UP)]
     delivered, passed = [], 0.0
     while passed < plan["duration_s"]:
-        delivered.append([passed, sum(flow.delivered() for flow in loaded)])
+        total = sum(flow.delivered() for flow in loaded) + sum(receivers.delivered() if receivers else [])
+        delivered.append([passed, total])
         time.sleep(min(SAMPLE_S, plan["duration_s"] - passed))
         passed = time.monotonic() - since
     after = [flow.delivered() for flow in flows]
+    rated_after = receivers.delivered() if receivers else []
     round_trips_ms, unanswered = pings.since(first)
-    rates = [8e-6 * (late - early) / passed for early, late in zip(before, after, strict=True)]
+    # What has begun since then is behind the others.
+    rated_before += [0] * (len(rated_after) - len(rated_before))
+    rates = [
+        8e-6 * (late - early) / passed for early, late in zip(before + rated_before, after + rated_after, strict=True)
+    ]
     return {
         "flows": [
             {"direction": "down" if flow.wanted == DOWN else "up", "goodput_mbit": rate}
-            for flow, rate in zip(flows, rates, strict=True)
-        ],
+            for flow, rate in zip(flows, rates, strict=False)
+        ]
+        + [{"direction": "down", "group": "rated", "goodput_mbit": rate} for rate in rates[len(flows) :]],
         "round_trips_ms": round_trips_ms,
         "pings_unanswered": unanswered,
         # Seconds of each that was asked for; nothing where it failed.

@@ -47,7 +47,8 @@ def measure(of: str, at: Sequence[str]) -> list[Row]:
             events += [(when, *told)] * times
         marks.append(len(events))
         events.append((moment, "wait", 0.0, 0.0))
-    steps = _native.rate_steps(of, line, events, 1)
+    sender = _native.RateSender(of, line, 1)
+    steps = [sender.after(*event) for event in events]
     rows: list[Row] = []
     for curve, place in (("rate", 0), ("target", 1)):
         for moment, text, mark in zip(sorted(moments), at, marks, strict=True):

@@ -54,6 +54,14 @@ pub static TCP: &[ParamSpec] = &[
         "RFC 1122 section 4.2.3.2: below 500 ms; Linux: 40 ms",
     ),
     ParamSpec::new(
+        "delackmax",
+        Kind::Span,
+        Value::Span(Span::ZERO),
+        (0.0, WITHOUT_BOUND),
+        "up to which delack adapts: to twice the time between segments, doubled where it passes in vain, within a round trip",
+        "RFC 1122 section 4.2.3.2; Linux: 200 ms (TCP_DELACK_MAX; measured)",
+    ),
+    ParamSpec::new(
         "minrto",
         Kind::Span,
         Value::Span(Span::from_millis(200)),
@@ -201,7 +209,7 @@ pub static TCP: &[ParamSpec] = &[
     ParamSpec::flag(
         "quicken",
         false,
-        "16 segments after a duplicate or a pause longer than minrto, 2 after CE (dctcp: 1 at a change), and CWR's, are acknowledged at once",
+        "16 segments after a duplicate or a pause longer than a timeout, 2 after CE (dctcp: 1 at a change), and CWR's, are acknowledged at once",
         "RFC 5681 section 4.2, RFC 8257 section 3.2; Linux: on (tcp_data_queue, tcp_event_data_recv, __tcp_ecn_check_ce, tcp_ecn_accept_cwr, dctcp_ece_ack_update)",
     ),
     ParamSpec::flag(
@@ -282,9 +290,10 @@ pub static STACKS: &[Preset] = &[
         source: "Linux 6.12 net/ipv4 with its sysctls' defaults: tcp_recovery=1 and tcp_early_retrans=3 (RACK-TLP), \
                  PRR (tcp_input.c, tcp_cwnd_reduction), ssthresh from snd_cwnd (tcp_reno_ssthresh) and not again within \
                  a recovery (tcp_enter_loss), RTO of srtt and at least TCP_RTO_MIN (tcp_rtt_estimator), TCP_MAX_QUICKACKS 16, TCP_RTO_MIN 200 ms, TCP_DELACK_MIN \
-                 40 ms (its adaptive delay, up to 200 ms, is not modelled), undo by timestamps (tcp_packet_delayed), \
+                 40 ms, TCP_DELACK_MAX 200 ms, undo by timestamps (tcp_packet_delayed), \
                  TCP_INIT_CWND 10 also after one lost SYN (tcp_init_transfer), tcp_ecn=2 (not asked for by clients)",
         values: &[
+            ("delackmax", Value::Span(Span::from_millis(200))),
             ("handshake", Value::Flag(true)),
             ("quickack", Value::Count(16)),
             ("rcvbuf", Value::Bytes(Bytes::new(131_072))),

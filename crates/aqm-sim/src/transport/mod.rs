@@ -3,6 +3,7 @@
 //! Connections carry data one way. They start established unless a handshake is requested. The last segment of a
 //! finite flow carries FIN.
 
+mod ack_delay;
 mod control;
 mod ecn;
 mod enlarging;

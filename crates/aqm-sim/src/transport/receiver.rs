@@ -1,7 +1,9 @@
 //! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
 
+use super::ack_delay::AckDelay;
 use super::enlarging::Enlarging;
 use super::feedback::{Echo, ReceiverReport};
+use super::rtt::RttEstimator;
 use super::tcp::Tcp;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
@@ -55,7 +57,7 @@ pub(crate) struct Receiver {
     gapped: bool,
     sack: bool,
     delack_segments: u32,
-    delack: Span,
+    delay: AckDelay,
     unacknowledged: u32,
     /// Segments still to be acknowledged at once.
     quick: u32,
@@ -63,9 +65,12 @@ pub(crate) struct Receiver {
     enlarging: Option<Enlarging>,
     /// The size of full segments, if those that are pushed are acknowledged at once.
     push: Option<u64>,
-    /// The longest pause of a sender that is not stalled, if pauses, duplicates and CE make it acknowledge at once.
-    pause: Option<Span>,
-    last_arrival: Time,
+    /// Its own timeout, by the first round trip: what sends no data has no sample after the handshake's.
+    rtt: RttEstimator,
+    /// Whether longer pauses, duplicates and CE make it acknowledge at once.
+    quickens: bool,
+    /// When a segment came in order last.
+    last_in_order: Time,
     /// Last.ACK.sent of RFC 7323.
     last_ack: u64,
     echo: Time,
@@ -87,13 +92,14 @@ impl Receiver {
             sack: tcp.flag("sack"),
             // RFC 1122 section 4.2.3.2: at least every second full segment.
             delack_segments: if delack > Span::ZERO { 2 } else { 1 },
-            delack,
+            delay: AckDelay::new(delack, tcp.span("delackmax")),
             unacknowledged: 0,
             quick: tcp.count("quickack"),
             enlarging: tcp.receive_buffer().map(|buffer| Enlarging::new(buffer, tcp.mss())),
             push: tcp.flag("push").then(|| u64::from(tcp.mss())),
-            pause: tcp.flag("quicken").then(|| tcp.span("minrto")),
-            last_arrival: Time::ZERO,
+            rtt: RttEstimator::new(tcp.span("minrto")).bounding_variation(tcp.is("rto", "variation")),
+            quickens: tcp.flag("quicken"),
+            last_in_order: Time::ZERO,
             last_ack: 0,
             echo: Time::ZERO,
             ece: false,
@@ -149,6 +155,10 @@ impl Receiver {
         if let Some(enlarging) = &mut self.enlarging {
             enlarging.time(smoothed);
         }
+        if smoothed > Span::ZERO && self.rtt.smoothed() == Span::ZERO {
+            self.rtt.sample(smoothed);
+            self.delay.bound(smoothed);
+        }
     }
 
     /// A segment arrives. Returns an acknowledgment if one is due at once.
@@ -170,10 +180,6 @@ impl Receiver {
                 self.ece = true;
             }
         }
-        if self.pause.is_some_and(|pause| now.since(self.last_arrival) > pause) {
-            self.quicken(QUICK_AFTER_STALL);
-        }
-        self.last_arrival = now;
         // RFC 9768 section 3.2.2.5.1: the first mark after unmarked data is acknowledged at once.
         let marks_begin = self.echo_mode == Echo::Counted && ecn == Ecn::Ce && !self.ece;
         if self.echo_mode == Echo::Counted {
@@ -191,6 +197,12 @@ impl Receiver {
             self.echo = sent_at;
         }
         let at_once = if seq <= self.next && end > self.next {
+            let apart = now.since(self.last_in_order);
+            if self.quickens && apart > self.rtt.rto() {
+                self.quicken(QUICK_AFTER_STALL);
+            }
+            self.delay.on_segment(apart);
+            self.last_in_order = now;
             self.next = end;
             let filled = !self.beyond.is_empty();
             if filled {
@@ -201,6 +213,9 @@ impl Receiver {
             let next = self.next;
             let grows = self.enlarging.as_mut().is_some_and(|window| window.on_segment(payload, next, now));
             let quick = self.quick > 0 || grows;
+            if quick {
+                self.delay.restart();
+            }
             if !grows {
                 self.quick = self.quick.saturating_sub(1);
             }
@@ -223,7 +238,7 @@ impl Receiver {
         if at_once {
             return Some(self.acknowledge());
         }
-        self.deadline.get_or_insert(now + self.delack);
+        self.deadline.get_or_insert(now + self.delay.span());
         None
     }
 
@@ -234,7 +249,7 @@ impl Receiver {
 
     /// The sender may have a small window: the next segments are acknowledged at once.
     fn quicken(&mut self, segments: u32) {
-        if self.pause.is_some() {
+        if self.quickens {
             self.quick = self.quick.max(segments);
         }
     }
@@ -244,6 +259,7 @@ impl Receiver {
         if self.deadline? > now {
             return None;
         }
+        self.delay.on_timer();
         Some(self.acknowledge())
     }
 
@@ -452,7 +468,8 @@ mod tests {
 
     #[test]
     fn with_quicken_duplicates_and_pauses_are_followed_by_sixteen_acknowledgments_at_once() {
-        let mut r = Receiver::new(&settings("newreno quicken on delack 40ms minrto 200ms"));
+        let mut r = Receiver::new(&settings("newreno quicken on delack 40ms minrto 200ms rto variation"));
+        r.time_round_trip(Span::from_millis(50)); // a timeout of 250 ms
         assert!(segment(&mut r, 0, 0).is_none());
         assert!(segment(&mut r, 0, 1).is_some()); // a duplicate
         let at_once = (1..40).take_while(|&index| segment(&mut r, index, index + 1).is_some()).count();
@@ -460,6 +477,32 @@ mod tests {
         // The seventeenth waits; after a pause it is the eighteenth's turn anyway, and then fifteen more.
         assert!((18..34).all(|index| segment(&mut r, index, index + 300).is_some()));
         assert!(segment(&mut r, 34, 335).is_none());
+    }
+
+    #[test]
+    fn with_quicken_a_gap_that_stays_for_longer_than_a_timeout_is_a_pause() {
+        for (filled, at_once) in [(250, 1), (251, 16)] {
+            let mut r = Receiver::new(&settings("newreno quicken on delack 40ms minrto 200ms rto variation"));
+            r.time_round_trip(Span::from_millis(50));
+            segment(&mut r, 0, 0);
+            (2..12).for_each(|index| _ = segment(&mut r, index, 20 * index));
+            let first = segment(&mut r, 1, filled).iter().count();
+            let others = (12..40).take_while(|&index| segment(&mut r, index, 300).is_some()).count();
+            assert_eq!(first + others, at_once, "{filled}");
+        }
+    }
+
+    #[test]
+    fn with_delackmax_a_wait_in_vain_is_followed_by_a_longer_one() {
+        let mut r = Receiver::new(&settings("newreno delack 40ms delackmax 200ms"));
+        let due = |r: &Receiver| r.deadline().unwrap().since(Time::ZERO).as_nanos() / 1_000_000;
+        segment(&mut r, 0, 0);
+        assert_eq!(due(&r), 40);
+        r.on_timer(Time::ZERO + Span::from_millis(40)).unwrap();
+        segment(&mut r, 1, 48);
+        // Of 80 ms, and towards twice the 48 ms: 88 ms.
+        assert_eq!(due(&r), 48 + 88);
+        assert_eq!(segment(&mut r, 2, 96).unwrap().ack, 300);
     }
 
     #[test]

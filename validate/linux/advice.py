@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Look in the kernel at what `aqmlab advise` chooses: the chosen discipline and its runner-up, each way of three lines.
 
-    validate/linux/advice.py [--seeds N] [--jobs N] [--out DIR]
+    validate/linux/advice.py [--seeds N] [--jobs N] [--out DIR] [--write]
 
 The household has traffic that the kernel's engine does not run (pages, a video, a call's answers). So two bulk
 transfers stand for what fills the line, and two streams of 50 small packets a second beside them for the call and the
 game, at the rate of the router's shaper. It prints a table in Markdown: how long small packets wait, and what the
-transfers get.
+transfers get. `--write` puts it into docs/engines.md. Runs that are in DIR are not made again.
 """
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,11 @@ import aqmlab
 from aqmlab.advice.line import layer
 from aqmlab.advice.ways import target
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+
+import marked
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/engines.md"
 # Lines, as `aqmlab advise --quick --seeds 3` was asked: rates, link layer, and the share that the chosen way shapes to.
 LINES = (
     (16_000_000, 1_000_000, "adsl", 0.9),
@@ -40,16 +46,28 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("results/validate-linux/advice"))
+    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
     given = parser.parse_args()
+    lines = []
+    for line in table(given.seeds, given.jobs, given.out):
+        print(line, flush=True)
+        lines.append(line)
+    if given.write:
+        made = "\n".join(lines)
+        PAGE.write_text(marked.replaced(PAGE.read_text(), "<!-- advice -->", "<!-- end -->", f"\n{made}\n"))
+
+
+def table(seeds: int, jobs: int, out: Path) -> Iterator[str]:
+    """The table in Markdown, line by line as their runs end."""
     heads = [f"{what} ({engine})" for what in METRICS.values() for engine in ("native", "linux")]
-    print(f"| Line | Rate, Mbit/s | Discipline | {' | '.join(heads)} |")
-    print(f"|---|---|---|{'---|' * len(heads)}")
+    yield f"| Line | Rate, Mbit/s | Discipline | {' | '.join(heads)} |"
+    yield f"|---|---|---|{'---|' * len(heads)}"
     for name, rate in directions():
         aqms = {"CAKE": "cake:linux besteffort", "FQ-CoDel": f"fq_codel:linux {target(rate)}"}
         result = aqmlab.compare(
             rate=f"{rate // 1000}kbit", rtt="40ms", flows=FLOWS, aqm=list(aqms.values()), duration="12s", warmup="4s",
-            seeds=given.seeds, jobs=given.jobs, engine="native,linux", allow_unequal_buffers=True, yes=True,
-            out=given.out / name.replace("/", "-").replace(", ", "-").replace(" ", "-"),
+            seeds=seeds, jobs=jobs, engine="native,linux", allow_unequal_buffers=True, yes=True,
+            out=out / name.replace("/", "-").replace(", ", "-").replace(" ", "-"),
         )  # fmt: skip
         found = {(row.aqm, row.metric): row.estimate for row in result.rows}
         for short, spec in aqms.items():
@@ -59,7 +77,7 @@ def main() -> None:
                     one = found[f"{spec} on {engine}", metric]
                     half = "" if one.half_width is None else f" ± {one.half_width:.2f}"
                     cells.append(f"{one.value:.2f}{half}")
-            print(f"| {name} | {rate / 1e6:.2f} | {short} | {' | '.join(cells)} |", flush=True)
+            yield f"| {name} | {rate / 1e6:.2f} | {short} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -383,23 +383,21 @@ def figure(found: Table) -> str:
         axis.axhspan(1 - metric.allowed, 1 / (1 - metric.allowed), color=style.FAINT, alpha=0.12, linewidth=0)
         for side in (one for one in SIDES if one != "simulated"):
             look = known[side]
+            # A difference that nobody would notice is hollow, and what lies outside is at the edge.
+            points: dict[str, list[tuple[int, float]]] = {look.colour: [], "none": []}
             for at, (rate, rtt, flows, cc) in enumerate(loads):
                 sides = found.get(Cell(cc, int(flows), rate, rtt, aqm), {})
-                if side not in sides or "simulated" not in sides:
-                    continue
-                one, other = sides[side][name], sides["simulated"][name]
-                ratio = (one.mean or 1e-9) / (other.mean or 1e-9)
-                # A difference that nobody would notice is hollow, and what lies outside is at the edge.
-                is_small = abs(one.mean - other.mean) <= metric.unnoticed
+                if side in sides and "simulated" in sides:
+                    one, other = sides[side][name].mean, sides["simulated"][name].mean
+                    ratio = min(max((one or 1e-9) / (other or 1e-9), 1 / SHOWN[name]), SHOWN[name])
+                    points["none" if abs(one - other) <= metric.unnoticed else look.colour].append((at, ratio))
+            for inner, own in points.items():
+                style_of = {"linestyle": "", "marker": look.marker, "markersize": 4, "markerfacecolor": inner}
                 axis.plot(
-                    at,
-                    min(max(ratio, 1 / SHOWN[name]), SHOWN[name]),
-                    linestyle="",
-                    marker=look.marker,
-                    markersize=4,
+                    *zip(*own, strict=True) if own else ([], []),
                     color=look.colour,
-                    markerfacecolor="none" if is_small else look.colour,
                     label=f"{side} over simulated",
+                    **style_of,
                 )
         axis.set_yscale("log")
         axis.set_ylim(0.97 / SHOWN[name], 1.03 * SHOWN[name])

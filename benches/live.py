@@ -38,8 +38,8 @@ UNLIMITED, FLOODED = "100gbit", "100mbit"
 LARGEST = 1500
 SIZES, FLOWS = (64, LARGEST), 16
 RATES = ("10mbit", "100mbit", "500mbit")
-# At the fastest of them a tenth as many packets are gone in 2.4 ms, for which a sender often waits for a core: the link
-# is idle then, which is no error of its rate.
+# At the fastest of them a tenth as many packets are gone in 2.4 ms, and at times run out before the sender goes on: the
+# link is idle then, which is no error of its rate.
 LONG = "fifo limit 1000p"
 # What is offered, in rates of the link.
 OFFERED = {"1.2 times": 1.2, "all": math.inf}

@@ -165,7 +165,7 @@ def aimd() -> Iterator[str]:
 
 @pytest.fixture
 def aioquic() -> Iterator[str]:
-    pytest.importorskip("aioquic")
+    pytest.importorskip("aioquic", reason="aioquic is not installed: the extra dev")
     yield from _example("aioquic_flow", "Aioquic")
 
 

@@ -6,8 +6,9 @@ import contextlib
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from aqmlab.files import lock, system
@@ -59,14 +60,8 @@ def put(path: Path, content: bytes) -> None:
 
 def place(path: Path, writer: Callable[[Path], object]) -> None:
     """Let ``writer`` write what `put` would, without holding all of it."""
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        writer(target)
-        return
-    mode = target.stat().st_mode & 0o777 if target.exists() else None
-    fill(target, writer, durable=False)
-    if mode is not None:
-        target.chmod(mode)
+    with _staging() as stage:
+        stage(path, writer)
 
 
 def put_all(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
@@ -87,21 +82,41 @@ def put_parts(folder: Path, parts: Iterable[Mapping[str, bytes]]) -> list[Path]:
     """
     made = [one for one in (folder, *folder.parents) if not one.exists()]
     paths: list[Path] = []
-    staged: list[tuple[Path, Path]] = []
     try:
-        for contents in parts:
-            for name, content in contents.items():
-                paths.append(folder / name)
-                with system.writing(paths[-1]):
-                    make(folder)
-                    target = paths[-1].resolve()
-                    if target.exists() and not target.is_file():
-                        target.write_bytes(content)
-                        continue
-                    staged.append((_temporary(target), target))
-                    _temporary(target).write_bytes(content)
-                    if target.exists():
-                        _temporary(target).chmod(target.stat().st_mode & 0o777)
+        with _staging() as stage:
+            for contents in parts:
+                for name, content in contents.items():
+                    paths.append(folder / name)
+                    with system.writing(paths[-1]):
+                        make(folder)
+                        stage(paths[-1], partial(Path.write_bytes, data=content))
+    except BaseException:
+        discard_if_empty(*made)
+        raise
+    return paths
+
+
+@contextlib.contextmanager
+def _staging() -> Iterator[Callable[[Path, Callable[[Path], object]], None]]:
+    """Write files under temporary names, which they change for their own together, or not at all.
+
+    Through symbolic links, and into devices and pipes at once; a file that is replaced hands on its permissions.
+    """
+    staged: list[tuple[Path, Path]] = []
+
+    def stage(path: Path, writer: Callable[[Path], object]) -> None:
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            writer(target)
+            return
+        temporary = _temporary(target)
+        staged.append((temporary, target))
+        writer(temporary)
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o777)
+
+    try:
+        yield stage
         for temporary, target in staged:
             with system.writing(target):
                 temporary.replace(target)
@@ -109,9 +124,7 @@ def put_parts(folder: Path, parts: Iterable[Mapping[str, bytes]]) -> list[Path]:
         for temporary, _ in staged:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        discard_if_empty(*made)
         raise
-    return paths
 
 
 def _temporary(path: Path) -> Path:

@@ -9,6 +9,7 @@ arrival and is used every 250 ms.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -127,11 +128,34 @@ def ways(home: int) -> list[int]:
     return list(range(home, first + 8)) + list(range(first, home))
 
 
+class Counted(deque[Packet]):
+    """Packets whose bytes are counted as they come and go: they are asked for at every arrival."""
+
+    bytes = 0
+
+    def append(self, packet: Packet) -> None:
+        """One that arrives."""
+        super().append(packet)
+        self.bytes += packet.length
+
+    def popleft(self) -> Packet:
+        """The first."""
+        packet = super().popleft()
+        self.bytes -= packet.length
+        return packet
+
+    def remove(self, packet: Packet) -> None:
+        """One of them."""
+        super().remove(packet)
+        self.bytes -= packet.length
+
+
 class Queue(cobalt.CobaltQueue):
     """A flow queue; `state` is one of idle, sparse, waiting, bulk, decaying."""
 
     def __init__(self, options: cobalt.Options, log: Log) -> None:
         super().__init__(options, log)
+        self.queue: Counted = Counted()
         self.state = "idle"
         self.tag = 0
         self.deficit = 0
@@ -141,7 +165,7 @@ class Queue(cobalt.CobaltQueue):
     @property
     def bytes(self) -> int:
         """Queued bytes."""
-        return sum(packet.length for packet in self.queue)
+        return self.queue.bytes
 
 
 @dataclass

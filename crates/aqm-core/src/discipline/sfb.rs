@@ -240,7 +240,7 @@ fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
 /// Counts the packets of `queue` in `bins`.
 fn count(queue: &Fifo, bins: &mut Bins) {
     for packet in (0..queue.len()).filter_map(|index| queue.get(index)) {
-        bins.add(&bins.places(packet.flow));
+        bins.add(bins.places(packet.flow));
     }
 }
 
@@ -288,13 +288,13 @@ impl Sfb {
         self.rehash(cx);
         let Settings { target, max, blue, ecn, .. } = &self.settings;
         let places = self.bins.places(packet.flow);
-        let found = self.bins.arrive(&places, *target, blue);
+        let found = self.bins.arrive(places, *target, blue);
         if found.packets >= *max {
             return Err(DropReason::Unfair);
         }
         if found.probability >= 1.0 {
             if self.warming {
-                self.next.arrive(&self.next.places(packet.flow), *target, blue);
+                self.next.arrive(self.next.places(packet.flow), *target, blue);
             }
             return if self.beyond_penalty_rate(cx.now) { Err(DropReason::Unfair) } else { Ok(places) };
         }
@@ -323,9 +323,9 @@ impl Discipline for Sfb {
             Ok(places) => places,
             Err(reason) => return cx.drop(packet, reason),
         };
-        self.bins.add(&places);
+        self.bins.add(places);
         if self.warming {
-            self.next.add(&self.next.places(packet.flow));
+            self.next.add(self.next.places(packet.flow));
         }
         self.queue.push(packet);
     }
@@ -333,9 +333,9 @@ impl Discipline for Sfb {
     #[inline]
     fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
         let packet = self.queue.pop()?;
-        self.bins.remove(&self.bins.places(packet.flow));
+        self.bins.remove(self.bins.places(packet.flow));
         if self.warming {
-            self.next.remove(&self.next.places(packet.flow));
+            self.next.remove(self.next.places(packet.flow));
         }
         Some(packet)
     }

@@ -14,7 +14,7 @@ const LEVELS: usize = 8;
 pub struct Bins {
     bins: Vec<Bin>,
     levels: usize,
-    width: usize,
+    width: u64,
     salt: u64,
 }
 
@@ -25,10 +25,22 @@ struct Bin {
     probability: f64,
 }
 
-/// The bins of a flow, one for each level; of use until the hash changes.
+/// The bins of a flow, one for each level, in 16 bits; of use until the hash changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
-    bins: [u16; LEVELS],
+    even: u64,
+    odd: u64,
+}
+
+impl Places {
+    /// By level; beyond the last level they are beyond all bins.
+    #[inline]
+    fn bins(self) -> [usize; LEVELS] {
+        core::array::from_fn(|level| {
+            let four = if level % 2 == 0 { self.even } else { self.odd };
+            usize::from((four >> (8 * (level & !1))) as u16)
+        })
+    }
 }
 
 /// What a flow finds in its bins.
@@ -47,7 +59,7 @@ impl Bins {
             (1..=LEVELS).contains(&levels) && (1..=256).contains(&width),
             "eight bits of the hash per level"
         );
-        Bins { bins: alloc::vec![Bin::default(); levels * width], levels, width, salt: 0 }
+        Bins { bins: alloc::vec![Bin::default(); levels * width], levels, width: width as u64, salt: 0 }
     }
 
     /// Clears all bins and hashes with `salt` from now on.
@@ -69,17 +81,19 @@ impl Bins {
     /// The bins of `flow`, by eight bits of its hash each.
     #[inline]
     pub fn places(&self, flow: u64) -> Places {
-        let hash = mix(flow ^ self.salt).to_le_bytes();
-        let bin = |level: usize| level * self.width + ((usize::from(hash[level]) * self.width) >> 8);
-        Places { bins: core::array::from_fn(|level| bin(level) as u16) }
+        /// The low half of four numbers of 16 bits, which a product of eight bits and a width up to 256 fits into.
+        const LOW: u64 = 0x00ff_00ff_00ff_00ff;
+        let hash = mix(flow ^ self.salt);
+        let four = |hash: u64, levels: u64| levels * self.width + (((hash & LOW) * self.width) >> 8 & LOW);
+        Places { even: four(hash, 0x0006_0004_0002_0000), odd: four(hash >> 8, 0x0007_0005_0003_0001) }
     }
 
     /// A packet of the flow of `places` has arrived: BLUE's events in each of its bins, and what it finds there.
     #[inline]
-    pub fn arrive(&mut self, places: &Places, target: u32, blue: &blue::Params) -> Found {
+    pub fn arrive(&mut self, places: Places, target: u32, blue: &blue::Params) -> Found {
         let mut found = Found { probability: 1.0, packets: u32::MAX };
-        for place in places.bins {
-            let Some(bin) = self.bins.get_mut(usize::from(place)) else { break };
+        for place in places.bins() {
+            let Some(bin) = self.bins.get_mut(place) else { break };
             if bin.packets == 0 {
                 bin.probability = blue.lowered(bin.probability);
             } else if bin.packets >= target {
@@ -95,18 +109,18 @@ impl Bins {
 
     /// One more packet of the flow of `places` is queued.
     #[inline]
-    pub fn add(&mut self, places: &Places) {
-        for place in places.bins {
-            let Some(bin) = self.bins.get_mut(usize::from(place)) else { break };
+    pub fn add(&mut self, places: Places) {
+        for place in places.bins() {
+            let Some(bin) = self.bins.get_mut(place) else { break };
             bin.packets += 1;
         }
     }
 
     /// One packet of the flow of `places` less is queued.
     #[inline]
-    pub fn remove(&mut self, places: &Places) {
-        for place in places.bins {
-            let Some(bin) = self.bins.get_mut(usize::from(place)) else { break };
+    pub fn remove(&mut self, places: Places) {
+        for place in places.bins() {
+            let Some(bin) = self.bins.get_mut(place) else { break };
             bin.packets -= 1;
         }
     }
@@ -132,14 +146,14 @@ mod tests {
     #[test]
     fn bins_rise_when_full_and_fall_when_empty() {
         let mut bins = Bins::new(2, 16);
-        let found = |bins: &mut Bins| bins.arrive(&bins.places(7), 2, &BLUE);
-        (0..2).for_each(|_| bins.add(&bins.places(7)));
+        let found = |bins: &mut Bins| bins.arrive(bins.places(7), 2, &BLUE);
+        (0..2).for_each(|_| bins.add(bins.places(7)));
         assert_eq!(found(&mut bins), Found { probability: 0.5, packets: 2 });
         assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 2 });
         assert_eq!(bins.highest(), 1.0);
-        bins.remove(&bins.places(7));
+        bins.remove(bins.places(7));
         assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 1 });
-        bins.remove(&bins.places(7));
+        bins.remove(bins.places(7));
         assert_eq!(found(&mut bins), Found { probability: 0.75, packets: 0 });
         bins.restart(1);
         assert_eq!(found(&mut bins), Found { probability: 0.0, packets: 0 });
@@ -149,13 +163,13 @@ mod tests {
     fn a_flow_has_the_lowest_probability_of_its_bins() {
         // One bin per level: all flows share it. Many: flows that share one level rarely share the other.
         let mut one = Bins::new(2, 1);
-        one.add(&one.places(1));
-        assert_eq!(one.arrive(&one.places(2), 1, &BLUE).probability, 0.5);
+        one.add(one.places(1));
+        assert_eq!(one.arrive(one.places(2), 1, &BLUE).probability, 0.5);
         let mut many = Bins::new(8, 256);
-        many.add(&many.places(1));
-        assert_eq!(many.arrive(&many.places(1), 1, &BLUE).probability, 0.5);
+        many.add(many.places(1));
+        assert_eq!(many.arrive(many.places(1), 1, &BLUE).probability, 0.5);
         let hit =
-            (2..1000).filter(|flow| many.arrive(&many.places(*flow), 1, &BLUE).probability > 0.0).count();
+            (2..1000).filter(|flow| many.arrive(many.places(*flow), 1, &BLUE).probability > 0.0).count();
         assert_eq!(hit, 0);
     }
 }

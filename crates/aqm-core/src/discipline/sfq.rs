@@ -125,7 +125,7 @@ struct Queue {
     chain: Chain,
     packets: u32,
     /// When it went to the end of the round.
-    turn: u64,
+    turn: u32,
     /// Bytes that it may still send in this round; Linux's allot.
     allotment: i64,
 }
@@ -133,9 +133,9 @@ struct Queue {
 impl Queue {
     /// Its length in the unit of `limit`; of equally long queues the first in the round is the first.
     #[inline]
-    fn rank(&self, number: usize, limit: Size) -> Rank {
+    fn rank(&self, limit: Size) -> Rank {
         let backlog = Backlog { packets: u64::from(self.packets), bytes: self.chain.bytes() };
-        Rank::new(backlog.in_unit_of(limit), self.turn, number as u16)
+        Rank::new(backlog.in_unit_of(limit), self.turn)
     }
 }
 
@@ -160,8 +160,8 @@ struct Sfq {
     pool: Pool,
     /// Queues with packets in the order of their turns.
     round: VecDeque<u32>,
-    /// How often a queue went to the end of the round.
-    turns: u64,
+    /// How often a queue went to the end of the round, until they are counted anew.
+    turns: u32,
     longest: Longest,
     /// Drawn when the first packet arrives.
     hash: Option<Hash>,
@@ -179,21 +179,25 @@ fn settings(params: &Params) -> Settings {
 }
 
 fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
-    let settings = settings(params);
-    let queues = vec![Queue::default(); params.count("divisor") as usize];
-    let round = VecDeque::with_capacity(settings.flows.min(queues.len()));
-    Ok(Box::new(Sfq {
-        settings,
-        queues,
-        pool: Pool::default(),
-        round,
-        turns: 0,
-        longest: Longest::default(),
-        hash: None,
-    }))
+    Ok(Box::new(Sfq::new(params)))
 }
 
 impl Sfq {
+    fn new(params: &Params) -> Sfq {
+        let settings = settings(params);
+        let queues = vec![Queue::default(); params.count("divisor") as usize];
+        let round = VecDeque::with_capacity(settings.flows.min(queues.len()));
+        Sfq {
+            settings,
+            queues,
+            pool: Pool::default(),
+            round,
+            turns: 0,
+            longest: Longest::default(),
+            hash: None,
+        }
+    }
+
     /// The queue of `flow`.
     #[inline]
     fn classify(&self, flow: u64) -> usize {
@@ -202,18 +206,37 @@ impl Sfq {
     }
 
     /// Appends `packet` to its queue. An empty queue gets its turn after all others.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, number: usize, packet: Packet) {
+        if self.queues[number].packets == 0 {
+            let turn = self.next_turn();
+            let queue = &mut self.queues[number];
+            (queue.turn, queue.allotment) = (turn, self.settings.quantum);
+            self.round.push_back(number as u32);
+        }
         let queue = &mut self.queues[number];
         self.pool.push(&mut queue.chain, packet);
         queue.packets += 1;
-        if queue.packets == 1 {
-            queue.allotment = self.settings.quantum;
-            self.turns += 1;
-            queue.turn = self.turns;
-            self.round.push_back(number as u32);
+    }
+
+    /// The turn after all others.
+    #[inline]
+    fn next_turn(&mut self) -> u32 {
+        if self.turns == u32::MAX {
+            self.count_turns_anew();
         }
-        self.longest.lengthen(|| queue.rank(number, self.settings.limit));
+        self.turns += 1;
+        self.turns
+    }
+
+    /// Gives the queues of the round, in its order, the turns from 1 on.
+    #[cold]
+    fn count_turns_anew(&mut self) {
+        self.turns = self.round.len() as u32;
+        for (turn, number) in (1..).zip(&self.round) {
+            self.queues[*number as usize].turn = turn;
+        }
+        self.longest.clear();
     }
 
     /// Takes a packet from a queue of the round.
@@ -227,7 +250,7 @@ impl Sfq {
     }
 
     /// Takes the oldest packet of the first queue in the round, which leaves the round with its last packet.
-    #[inline]
+    #[inline(always)]
     fn take_first(&mut self, number: usize) -> Packet {
         let packet = self.take(number, false);
         if self.queues[number].packets == 0 {
@@ -287,7 +310,7 @@ impl Sfq {
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.pool.backlog().exceeds(self.settings.limit) {
-            let rank = |queue: usize| self.queues[queue].rank(queue, self.settings.limit);
+            let rank = |queue: usize| self.queues[queue].rank(self.settings.limit);
             let longest = self.longest.find(self.queues.len(), rank).expect("something is too much");
             let victim = self.take(longest, !self.settings.headdrop);
             if self.queues[longest].packets == 0 {
@@ -314,10 +337,10 @@ impl Discipline for Sfq {
             // The queue keeps its turn, even if this was its only packet.
             self.pool.push(&mut queue.chain, packet);
             queue.packets += 1;
-            self.longest.lengthen(|| queue.rank(number, self.settings.limit));
         } else {
             self.push(number, packet);
         }
+        self.longest.lengthen(number, || self.queues[number].rank(self.settings.limit));
         if self.pool.backlog().exceeds(self.settings.limit) {
             self.shrink(DropReason::Overlimit, cx);
         }
@@ -332,8 +355,7 @@ impl Discipline for Sfq {
                 self.queues[first].allotment -= i64::from(packet.length);
                 return Some(packet);
             }
-            self.turns += 1;
-            self.queues[first].turn = self.turns;
+            self.queues[first].turn = self.next_turn();
             self.queues[first].allotment += self.settings.quantum;
             self.round.rotate_left(1);
         }
@@ -378,8 +400,14 @@ impl Discipline for Sfq {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Host, ms};
-    use alloc::vec::Vec;
+    use super::super::testing::{Host, Log, ms};
+    use super::*;
+    use crate::counters::Counters;
+    use crate::cx::Shell;
+    use crate::paused::PausedClasses;
+    use crate::random::Random;
+    use crate::signal::DropPoint;
+    use crate::spec::Spec;
 
     fn rest(host: &mut Host) -> Vec<u64> {
         core::iter::from_fn(|| host.get(ms(1))).collect()
@@ -492,5 +520,30 @@ mod tests {
         host.put(ms(20), 4, 4, 100); // .. until the hash changes
         assert_eq!(host.dropped(), [3, 4]);
         assert_eq!(rest(&mut host), [1, 2]);
+    }
+
+    #[test]
+    fn turns_that_are_counted_anew_change_nothing() {
+        let spec = Spec::parse("sfq limit 12p flows 8").unwrap();
+        let run = |turns: u32| {
+            let mut sfq = Sfq { turns, ..Sfq::new(&spec.params) };
+            let counters = Counters::default();
+            let mut shell = Shell { random: Random::seeded(1), counters, paused: PausedClasses::NONE };
+            let (mut log, mut arrivals) = (Log::default(), Random::stream(1, "arrivals"));
+            let mut order = Vec::new();
+            for cookie in 0..600 {
+                let (now, point) = (ms(cookie), DropPoint::Enqueue);
+                let mut cx = Cx { now, point, observer: &mut log, shell: &mut shell };
+                sfq.enqueue(Packet::new(cookie, arrivals.below(6), 1500), &mut cx);
+                if cookie % 3 == 0 {
+                    order.extend(sfq.dequeue(&mut cx).map(|packet| packet.cookie));
+                }
+            }
+            assert!(log.dropped.len() > 300);
+            (order, log.dropped, sfq.turns)
+        };
+        let ((order, dropped, turns), anew) = (run(0), run(u32::MAX - 50));
+        assert!(turns > 50 && anew.2 < turns, "{turns} {}", anew.2);
+        assert_eq!((order, dropped), (anew.0, anew.1));
     }
 }

@@ -8,26 +8,28 @@ const NOWHERE: u32 = u32::MAX;
 /// Children of a member of the heap: four make it half as high as two, and lie beside each other.
 const CHILDREN: usize = 4;
 
-/// A queue's length, in packets or bytes, over its turn, over its number: of equally long queues the first in turn is chosen.
+/// A queue's length, in packets or bytes, over its turn: of equally long queues the first in turn is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rank(u128);
+pub struct Rank(u64);
 
 impl Rank {
-    /// The rank of a queue of this length, below 2^48, and turn, which no other queue has.
+    /// The rank of a queue of this length and turn, which no other queue has. Lengths from 2^32 on count as equal.
     #[inline]
-    pub const fn new(length: u64, turn: u64, queue: u16) -> Rank {
-        Rank((length as u128) << 80 | (!turn as u128) << 16 | queue as u128)
-    }
-
-    #[inline]
-    const fn queue(self) -> usize {
-        self.0 as u16 as usize
+    pub fn new(length: u64, turn: u32) -> Rank {
+        Rank(length.min(u64::from(u32::MAX)) << 32 | u64::from(!turn))
     }
 
     #[inline]
     const fn is_empty(self) -> bool {
-        self.0 >> 80 == 0
+        self.0 >> 32 == 0
     }
+}
+
+/// A member of the heap.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    rank: Rank,
+    queue: u32,
 }
 
 /// Queues by rank. It is empty, and costs nothing, until a full buffer [asks](Longest::find) for the first time.
@@ -40,38 +42,36 @@ impl Rank {
 /// high until it is the first; so nothing is done for packets that leave.
 #[derive(Debug, Default)]
 pub struct Longest {
-    heap: Vec<Rank>,
+    heap: Vec<Member>,
     /// Where each queue is in the heap.
     places: Vec<u32>,
 }
 
 impl Longest {
-    /// A packet was appended to a queue, which has `rank` now.
+    /// A packet was appended to `queue`, which has `rank` now.
     #[inline]
-    pub fn lengthen(&mut self, rank: impl FnOnce() -> Rank) {
+    pub fn lengthen(&mut self, queue: usize, rank: impl FnOnce() -> Rank) {
         if !self.heap.is_empty() {
-            self.raise(rank());
+            self.raise(queue, rank());
         }
     }
 
     /// The first of `count` queues; none if all are empty. `rank` is that of a queue by its number.
     pub fn find(&mut self, count: usize, rank: impl Fn(usize) -> Rank) -> Option<usize> {
         if self.heap.is_empty() {
-            self.places.clear();
-            self.places.resize(count, NOWHERE);
-            (0..count).map(&rank).filter(|rank| !rank.is_empty()).for_each(|rank| self.raise(rank));
+            self.fill(count, &rank);
         }
         loop {
-            let known = *self.heap.first()?;
-            let now = rank(known.queue());
+            let Member { rank: known, queue } = *self.heap.first()?;
+            let now = rank(queue as usize);
             if now == known {
-                return Some(now.queue());
+                return Some(queue as usize);
             }
             if !now.is_empty() {
-                self.lower(now);
+                self.lower(Member { rank: now, queue });
                 continue;
             }
-            self.places[known.queue()] = NOWHERE;
+            self.places[queue as usize] = NOWHERE;
             let last = self.heap.pop()?;
             if !self.heap.is_empty() {
                 self.lower(last);
@@ -86,57 +86,80 @@ impl Longest {
 
     /// Bytes of its tables.
     pub fn bytes(&self) -> usize {
-        self.heap.capacity() * size_of::<Rank>() + self.places.capacity() * size_of::<u32>()
+        self.heap.capacity() * size_of::<Member>() + self.places.capacity() * size_of::<u32>()
+    }
+
+    /// Adds all queues that are not empty.
+    #[cold]
+    fn fill(&mut self, count: usize, rank: &impl Fn(usize) -> Rank) {
+        self.places.clear();
+        self.places.resize(count, NOWHERE);
+        (0..count).filter(|queue| !rank(*queue).is_empty()).for_each(|queue| self.raise(queue, rank(queue)));
     }
 
     /// Adds a queue that is not empty, or lets it rise to its rank.
     #[inline]
-    fn raise(&mut self, rank: Rank) {
-        let mut place = self.places[rank.queue()] as usize;
-        match self.heap.get(place) {
-            Some(known) if rank <= *known => return,
-            Some(_) => {}
-            None => {
-                place = self.heap.len();
-                self.heap.push(rank);
-            }
+    fn raise(&mut self, queue: usize, rank: Rank) {
+        let place = self.places[queue];
+        if self.heap.get(place as usize).is_none_or(|known| known.rank < rank) {
+            self.lift(place, Member { rank, queue: queue as u32 });
+        }
+    }
+
+    fn lift(&mut self, place: u32, member: Member) {
+        let mut place = place as usize;
+        if place >= self.heap.len() {
+            place = self.heap.len();
+            self.heap.push(member);
         }
         while place > 0 {
             let parent = (place - 1) / CHILDREN;
             let above = self.heap[parent];
-            if rank < above {
+            if member.rank < above.rank {
                 break;
             }
             self.put(place, above);
             place = parent;
         }
-        self.put(place, rank);
+        self.put(place, member);
     }
 
     /// Puts a queue in the place of the first, and lets it sink to its rank.
     #[inline]
-    fn lower(&mut self, rank: Rank) {
-        let highest_of = |ranks: &[Rank]| ranks.iter().copied().fold(rank, Rank::max);
+    fn lower(&mut self, member: Member) {
         let mut place = 0;
         loop {
-            let below = self.heap.get(CHILDREN * place + 1..).unwrap_or_default();
+            let first = CHILDREN * place + 1;
+            let below = self.heap.get(first..).unwrap_or_default();
             let highest =
-                below.first_chunk::<CHILDREN>().map_or_else(|| highest_of(below), |four| highest_of(four));
-            if highest == rank {
+                below.first_chunk::<CHILDREN>().map_or_else(|| highest(below), |four| highest(four));
+            let Some((child, highest)) = highest.filter(|(_, highest)| highest.rank > member.rank) else {
                 break;
-            }
-            let child = self.places[highest.queue()] as usize;
+            };
             self.put(place, highest);
-            place = child;
+            place = first + child;
         }
-        self.put(place, rank);
+        self.put(place, member);
     }
 
     #[inline]
-    fn put(&mut self, place: usize, rank: Rank) {
-        self.heap[place] = rank;
-        self.places[rank.queue()] = place as u32;
+    fn put(&mut self, place: usize, member: Member) {
+        self.heap[place] = member;
+        self.places[member.queue as usize] = place as u32;
     }
+}
+
+/// The member with the highest rank, and its index.
+#[inline]
+fn highest(members: &[Member]) -> Option<(usize, Member)> {
+    let (first, others) = members.split_first()?;
+    let mut highest = (0, first.rank);
+    for (index, member) in others.iter().enumerate() {
+        if member.rank > highest.1 {
+            highest = (index + 1, member.rank);
+        }
+    }
+    Some((highest.0, members[highest.0]))
 }
 
 #[cfg(test)]
@@ -148,8 +171,8 @@ mod tests {
     fn it_finds_what_a_search_of_all_queues_finds() {
         let mut random = Random::stream(1, "longest");
         let (mut longest, mut turn) = (Longest::default(), 20);
-        let mut queues: [(u64, u64); 20] = core::array::from_fn(|number| (0, number as u64));
-        let rank = |number: usize, queue: (u64, u64)| Rank::new(queue.0, queue.1, number as u16);
+        let mut queues: [(u64, u32); 20] = core::array::from_fn(|number| (0, number as u32));
+        let rank = |queue: (u64, u32)| Rank::new(queue.0, queue.1);
         for _ in 0..20_000 {
             let number = random.below(20) as usize;
             let queue = &mut queues[number];
@@ -158,19 +181,19 @@ mod tests {
                 // Mostly short, so that many are equally long, and now and then all are empty.
                 0 | 1 if queue.0 < 3 => {
                     *queue = (queue.0 + 1, if queue.0 == 0 { turn } else { queue.1 });
-                    longest.lengthen(|| rank(number, *queue));
+                    longest.lengthen(number, || rank(*queue));
                 }
                 0..=2 => queue.0 = queue.0.saturating_sub(1),
                 3 => queue.1 = turn,
                 _ => {
-                    let searched = (0..20).max_by_key(|number| rank(*number, queues[*number]));
+                    let searched = (0..20).max_by_key(|number| rank(queues[*number]));
                     let expected = searched.filter(|number| queues[*number].0 > 0);
-                    assert_eq!(longest.find(20, |number| rank(number, queues[number])), expected);
+                    assert_eq!(longest.find(20, |number| rank(queues[number])), expected);
                 }
             }
         }
         queues = [(0, 0); 20];
-        assert_eq!(longest.find(20, |number| rank(number, queues[number])), None);
+        assert_eq!(longest.find(20, |number| rank(queues[number])), None);
         assert!(longest.heap.is_empty());
     }
 }

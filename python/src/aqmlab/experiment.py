@@ -232,11 +232,18 @@ def _conduct(
         if outcome.interrupted:
             raise KeyboardInterrupt
         raise CheckError("; ".join(outcome.failures))
-    frames = from_runs([one for done in outcome.done for one in each(done)])
-    if earlier:
-        frames = earlier.joined(frames)
     # A run that answers several tasks is not where each of them would have put it.
-    frames = frames.sorted(labels)
+    places = {label: place for place, label in enumerate(labels)}
+    done = sorted(
+        (one for same in outcome.done for one in each(same)),
+        key=lambda one: (one.run.point, places[one.run.aqm], one.run.seed),
+    )
+    frames = from_runs(done)
+    # The frames have all of the reports, which are as large.
+    done.clear()
+    outcome.done.clear()
+    if earlier:
+        frames = earlier.joined(frames).sorted(labels)
     frames = swept.tagged(frames, [options.point for options in experiment.points])
     manifest = store.concluded(manifest, frames, outcome.failures)
     if place:

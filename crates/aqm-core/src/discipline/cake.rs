@@ -189,14 +189,16 @@ impl Cake {
             return None;
         }
         loop {
-            let tin = &mut self.tins[self.turn];
-            if tin.deficit >= 0 && tin.flows.is_active() {
-                return Some(self.turn);
+            for (number, tin) in self.tins.iter_mut().enumerate().skip(self.turn) {
+                if tin.deficit >= 0 && tin.flows.is_active() {
+                    self.turn = number;
+                    return Some(number);
+                }
+                if tin.deficit <= 0 {
+                    tin.deficit += i64::from(tin.weight);
+                }
             }
-            if tin.deficit <= 0 {
-                tin.deficit += i64::from(tin.weight);
-            }
-            self.turn = (self.turn + 1) % self.tins.len();
+            self.turn = 0;
         }
     }
 
@@ -241,7 +243,7 @@ impl Discipline for Cake {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         let isolation = self.isolation?;
-        if self.backlog().packets == 0 {
+        if self.tins.iter().all(|tin| tin.flows.backlog().packets == 0) {
             return None;
         }
         self.wake_at = self.shaper.not_before(cx.now);

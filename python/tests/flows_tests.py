@@ -36,6 +36,7 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "rto": "whole",
                 "ssthresh": "flight",
                 "relower": True,
+                "relapse": False,
                 "count": "bytes",
                 "sackgrow": False,
                 "sslimit": 2,
@@ -295,7 +296,7 @@ def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     rules = {"rto": "variation", "ssthresh": "window", "relower": False, "count": "segments", "safeack": True}
     rules |= {"sslimit": 0, "rcvbuf_bytes": 131_072, "quicken": True, "push": True, "growth": "count"}
     rules |= {"detect": "classic", "frto": True, "sackgrow": True, "synecn": "dropped", "synloss": "ignored"}
-    rules |= {"markprr": True, "timerprr": True, "delackmax_ns": 200_000_000}
+    rules |= {"markprr": True, "timerprr": True, "delackmax_ns": 200_000_000, "relapse": True}
     assert {key: linux[key] for key in rules} == rules
     ns3 = parse("1*newreno:stack=ns3").resolved().data()["transport"]["tcp"]
     wanted = {"mss_bytes": 536, "delack_ns": 200_000_000, "minrto_ns": 1_000_000_000, "abc": False, "ssthresh": "pipe"}

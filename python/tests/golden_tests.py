@@ -84,7 +84,7 @@ RULES = (
     *("rto=variation", "ssthresh=window", "relower=off:rack=on", "count=segments:prr=on", "safeack=on:prr=on"),
     *("sslimit=0", "rcvbuf=128kb", "quicken=on", "growth=count", "stack=linux"),
     *("detect=classic:hystart=on", "frto=on", "sackgrow=on", "synecn=dropped:handshake=on", "markprr=on:prr=on"),
-    *("timerprr=on:prr=on:rack=on", "push=on", "delackmax=200ms"),
+    *("timerprr=on:prr=on:rack=on", "push=on", "delackmax=200ms", "relapse=on"),
 )
 TOPOLOGIES = {"parking_lot": {"topology": "parking_lot:hops=3"}, "bus": {"rtt": "2ms"}}
 PROGRAMS = {"dscp": "dscp codepoints 46,26 threshold 10kb notify int", "qcn": "qcn setpoint 10kb"}

@@ -87,6 +87,12 @@ pub static TCP: &[ParamSpec] = &[
         "a retransmission that is lost, and a timeout within a recovery, lower ssthresh again",
         "RFC 5681 sections 3.1 and 4.3; Linux: off (tcp_enter_loss)",
     ),
+    ParamSpec::flag(
+        "relapse",
+        false,
+        "a recovery that ends while later segments are known to be lost is followed by another at once; needs sack",
+        "RFC 5681 section 4.3; Linux: on (tcp_time_to_recover)",
+    ),
     ParamSpec::choice(
         "count",
         &["bytes", "segments"],
@@ -273,6 +279,7 @@ pub static RELATIONS: &[Relation] = &[
     Relation { given: ("rack", "on"), needs: ("sack", "on") },
     Relation { given: ("frto", "on"), needs: ("sack", "on") },
     Relation { given: ("sackgrow", "on"), needs: ("sack", "on") },
+    Relation { given: ("relapse", "on"), needs: ("sack", "on") },
     Relation { given: ("connect", "ahead"), needs: ("handshake", "on") },
     Relation { given: ("ssthresh", "pipe"), needs: ("sack", "on") },
 ];
@@ -309,6 +316,7 @@ pub static STACKS: &[Preset] = &[
             ("rto", Value::Choice("variation")),
             ("ssthresh", Value::Choice("window")),
             ("relower", Value::Flag(false)),
+            ("relapse", Value::Flag(true)),
             ("count", Value::Choice("segments")),
             ("safeack", Value::Flag(true)),
             ("timerprr", Value::Flag(true)),

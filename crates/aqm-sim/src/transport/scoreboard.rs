@@ -293,6 +293,12 @@ impl Scoreboard {
         self.pipe = pipe;
     }
 
+    /// Whether a segment that has not arrived is lost, sent again or not.
+    pub(crate) fn has_lost(&self) -> bool {
+        let mut below = self.segments.iter().take_while(|segment| segment.start < self.lost_below);
+        below.any(|segment| segment.lost && !segment.sacked)
+    }
+
     /// Segments that are lost and not yet sent again.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().filter(|segment| segment.lost && !segment.retransmitted && !segment.sacked)

@@ -61,6 +61,9 @@ impl Sender {
         } else {
             sacked > 0 && self.find_lost(flight, now)
         };
+        if self.relapses() {
+            self.enter_recovery(self.stream.flight(), now);
+        }
         if self.settings.feedback.is_ecn()
             && !self.settings.feedback.is_exact()
             && ack.ece
@@ -169,7 +172,7 @@ impl Sender {
                 self.duplicates.inflation = 0;
                 self.recovery.prr = None;
                 self.recovery.phase = Phase::Open;
-                if !self.settings.sack {
+                if !self.settings.sack || self.relapses() {
                     return delivered;
                 }
             }
@@ -183,7 +186,12 @@ impl Sender {
                 }
                 return delivered;
             }
-            Phase::Loss { point } if ack.ack >= point => self.recovery.phase = Phase::Open,
+            Phase::Loss { point } if ack.ack >= point => {
+                self.recovery.phase = Phase::Open;
+                if self.relapses() {
+                    return delivered;
+                }
+            }
             // The window does not grow while marks reduce it.
             Phase::Open if self.recovery.prr.is_some() => {
                 if ack.ack <= self.reduction.until {
@@ -200,6 +208,12 @@ impl Sender {
         let bytes = if self.settings.sack_grows { acked.bytes } else { delivered };
         self.grow(&Acked { bytes, ..acked });
         delivered
+    }
+
+    /// Whether a recovery is over while data sent after it began are known to be lost: a second indication of congestion
+    /// (RFC 5681 section 4.3).
+    fn relapses(&self) -> bool {
+        self.settings.relapses && self.recovery.phase == Phase::Open && self.board.has_lost()
     }
 
     /// New data was acknowledged: a sample of the round-trip time, and the end of back-off and duplicates.

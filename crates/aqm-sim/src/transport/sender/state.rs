@@ -27,6 +27,8 @@ pub(super) struct Settings {
     pub(super) reduced: Reduced,
     /// Whether a lost retransmission, and a timeout within a recovery, lower ssthresh again.
     pub(super) relower: bool,
+    /// Whether a recovery that ends while later segments are known to be lost is followed by another.
+    pub(super) relapses: bool,
     /// Whether recoveries count in whole segments, and whether only safe acknowledgments send more (RFC 9937).
     pub(super) whole: bool,
     pub(super) safe_ack: bool,
@@ -68,6 +70,7 @@ impl Settings {
                 _ => Reduced::Flight,
             },
             relower: tcp.flag("relower"),
+            relapses: tcp.flag("relapse"),
             whole: tcp.is("count", "segments"),
             safe_ack: tcp.flag("safeack"),
             eifel: tcp.flag("eifel"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
 from kernel import needs_kernel
 
 from aqmlab.analysis import divergence, trace_document, trace_figure, traces
@@ -154,3 +154,22 @@ def the_kernel_is_traced_beside_the_simulator() -> None:
     dropped = {one.number for one in kernel.events if one.fate == "dropped"}
     assert dropped <= {one.number for one in kernel.events if one.again}
     assert any(one.phase == "recovery" for one in kernel.states)
+
+
+@needs_kernel
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("keys", "tolerance", "says", "page"),
+    [
+        ("", "2ms", "41.6 ms", "41.6 ms"),
+        (":stack=linux", "2ms", "148.3 ms", "148.3 ms"),
+        (":stack=linux", "2ms", "3.2 ms after", "3.2 ms later"),
+        (":stack=linux", "5ms", "231.7 ms of the flow: native has ack 57, and linux ack 56", "until 231.7 ms"),
+        (":stack=linux:ssthresh=flight", "5ms", "data 56", "segment 56"),
+    ],
+)
+def the_page_says_where_its_examples_part(keys: str, tolerance: str, says: str, page: str) -> None:
+    line = LINE | {"aqm": "fifo limit 5p", "flows": f"1*newreno:iw=4{keys}"}
+    found = traces.diff(line, engine="native,linux", tolerance=tolerance)
+    assert says in traces.words(found)[0]
+    assert page in (ROOT / "docs/engines.md").read_text()

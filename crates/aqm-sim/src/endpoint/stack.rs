@@ -27,6 +27,11 @@ pub(crate) struct StackEnds {
     pub(crate) round_trips: (Span, u64),
     /// What the client had found lost when measuring began.
     before: Lost,
+    /// What the server had delivered then.
+    delivered_before: u64,
+    /// Bytes of the datagrams that it has got since, and the most by which it has delivered more than these.
+    arrived: u64,
+    early: u64,
     /// Datagrams that the server has got since measuring began, by their ECN field.
     pub(crate) fields: [u64; 4],
     /// Whether the client stopped without being told.
@@ -42,6 +47,9 @@ impl StackEnds {
             timers: [Time::MAX; 2],
             round_trips: (Span::ZERO, 0),
             before: Lost::default(),
+            delivered_before: 0,
+            arrived: 0,
+            early: 0,
             fields: [0; 4],
             is_silent: false,
             misdeed: None,
@@ -76,8 +84,15 @@ impl StackEnds {
     /// Measuring begins.
     pub(crate) fn forget(&mut self) {
         self.before = self.client().losses();
+        (self.delivered_before, self.arrived, self.early) = (self.delivered(), 0, 0);
         self.round_trips = (Span::ZERO, 0);
         self.fields = [0; 4];
+    }
+
+    /// Bytes delivered since measuring began that had come before. A stack does not tell what it holds beyond a gap: when the gap
+    /// is filled, what it delivers at once beyond all that has come since had come before.
+    pub(crate) fn early(&self) -> u64 {
+        self.early
     }
 
     /// Why the connection has ended too soon, if it has.
@@ -91,6 +106,9 @@ impl StackEnds {
         self.ends[side as usize].on_datagram(datagram, ecn, now);
         if side == Side::Server {
             self.fields[ecn as usize] += 1;
+            self.arrived += datagram.len() as u64;
+            let delivered = self.delivered().saturating_sub(self.delivered_before);
+            self.early = self.early.max(delivered.saturating_sub(self.arrived));
         }
         if side == Side::Client
             && let Some(rtt) = self.client().rtt()

@@ -35,8 +35,8 @@ pub(crate) struct Tally {
 pub(crate) struct Ledger {
     pub(crate) sent: Tally,
     pub(crate) received: Tally,
-    /// Data received, and payload delivered, when measuring began.
-    pub(crate) received_before: u64,
+    /// What was received, and payload delivered, when measuring began.
+    pub(crate) received_before: Tally,
     pub(crate) payload_before: u64,
 }
 

@@ -64,6 +64,8 @@ pub(crate) struct Share {
     pub(crate) total: u64,
     /// The same when measuring began.
     before: u64,
+    /// What was delivered since, but had arrived before, and waited for a gap to be filled. With go-back-N nothing does.
+    pub(crate) early: u64,
     pub(crate) group: u32,
     /// Its data go against the measured direction. Only its acknowledgments cross the bottleneck, and its goodput
     /// counts in its own row alone.
@@ -186,7 +188,7 @@ impl Metrics {
             self.parts.push(FLOW.part(&self.flows.len().to_string()));
         }
         self.flows.push(FlowMetrics::new(propagation));
-        self.shares.push(Share { total: 0, before: 0, group: group as u32, back, recorded: false });
+        self.shares.push(Share { total: 0, before: 0, early: 0, group: group as u32, back, recorded: false });
         self.losses.add_flow();
     }
 
@@ -349,9 +351,9 @@ impl Metrics {
 }
 
 impl Share {
-    /// Payload delivered while measuring.
+    /// Payload that arrived while measuring, and was delivered: no more than the network carried in that time.
     pub(crate) fn payload(&self) -> u64 {
-        self.total - self.before
+        self.total - self.before - self.early
     }
 }
 

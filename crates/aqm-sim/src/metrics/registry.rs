@@ -255,7 +255,8 @@ declare! {
     /// Every metric, in the order of tables.
     METRICS: Metric;
     GOODPUT_MBIT = metric("goodput_mbit", "Goodput", Mbit, 3, Higher,
-        "payload delivered in order to the receivers of all flows, per second").compared();
+        "payload that arrived while measuring and was delivered in order to the receivers of all flows, per second; what \
+         came before and waited beyond a gap does not count").compared();
     THROUGHPUT_MBIT = metric("throughput_mbit", "Throughput", Mbit, 3, Higher,
         "bytes that left the bottleneck, headers included, per second");
     UTILIZATION = metric("utilization", "Utilization", Share, 4, Higher,

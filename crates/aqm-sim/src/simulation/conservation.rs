@@ -57,7 +57,7 @@ impl Simulation {
             return Err(problem);
         }
         let measured = [
-            ("delivered", metrics.delivered, ledger.received.data - ledger.received_before),
+            ("delivered", metrics.delivered, ledger.received.data - ledger.received_before.data),
             ("lost", metrics.lost, losses.tally.data - losses.data_before),
         ];
         for (what, said, counted) in measured {
@@ -65,14 +65,24 @@ impl Simulation {
                 return Err(format!("{said} packets were measured as {what}, but {counted} were"));
             }
         }
-        let (payload, counted) = (share.payload(), share.total - ledger.payload_before);
+        let (payload, counted) = (share.payload(), share.total - ledger.payload_before - share.early);
         if payload != counted {
             return Err(format!("{payload} bytes were measured as delivered, but {counted} were"));
         }
         if !metrics.adds_up() {
             return Err("its one-way delays do not add up to their sum".to_owned());
         }
-        check_goodput(flow, share.total)
+        check_goodput(flow, share.total)?;
+        let arrived = match &flow.endpoints {
+            Endpoints::Tcp(connection) => {
+                u64::from(metrics.delivered) * u64::from(connection.sender.parameters().0)
+            }
+            Endpoints::Datagrams => ledger.received.payload - ledger.received_before.payload,
+        };
+        if payload > arrived {
+            return Err(format!("{payload} bytes were measured as delivered, but {arrived} arrived at most"));
+        }
+        Ok(())
     }
 
     /// Whether a packet of a flow has taken a link of its route, and no more than there are.

@@ -112,6 +112,17 @@ fn payload_that_counts_twice_is_reported() {
 }
 
 #[test]
+fn payload_that_was_held_when_measuring_began_and_counts_is_reported() {
+    // Slow start has overrun a deep queue, and the first gap is filled just after.
+    let mut scenario = dumbbell(0.0, &[tcp()]);
+    scenario["aqm"] = json!("fifo limit 300p");
+    scenario["warmup_ns"] = json!(600_000_000);
+    scenario["duration_ns"] = json!(800_000_000);
+    let said = said(&scenario, Fault::HeldForgotten);
+    assert!(said.contains("arrived at most"), "{said}");
+}
+
+#[test]
 fn losses_that_are_entered_for_another_flow_or_for_nobody_are_reported() {
     said(&dumbbell(0.0, &[udp()]), Fault::WrongFlow);
     let buffer = json!({"buffer": {"size_bytes": 20_000, "alpha": 1.0, "reserve_bytes": 0}});

@@ -19,6 +19,8 @@ pub(crate) enum Fault {
     /// The payload of a packet counts twice.
     CountedTwice,
     CountedTwiceByTcp,
+    /// What a receiver held beyond a gap when measuring began counts as if it had come since.
+    HeldForgotten,
     /// A drop is entered for another flow.
     WrongFlow,
     /// What the switch refuses is entered for nobody.

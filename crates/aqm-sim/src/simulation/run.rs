@@ -10,6 +10,7 @@ use crate::network::port::{NONE, PortId};
 use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
 use crate::simulation::engine::{EventKind, Next, Target};
+use crate::simulation::faults::Fault;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -206,10 +207,13 @@ impl Simulation {
             }
             self.users.iter_mut().for_each(|user| user.application.forget(self.shared.now));
             for (flow, share) in self.flows.iter_mut().zip(&self.shared.metrics.shares) {
-                flow.session.ledger.received_before = flow.session.ledger.received.data;
+                flow.session.ledger.received_before = flow.session.ledger.received;
                 flow.session.ledger.payload_before = share.total;
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
+                    if !self.shared.faults.is(Fault::HeldForgotten) {
+                        connection.receiver.forget();
+                    }
                 }
                 if let Some(ends) = &mut flow.session.stack {
                     ends.forget();

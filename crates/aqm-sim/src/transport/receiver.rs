@@ -53,6 +53,9 @@ pub(crate) struct Receiver {
     next: u64,
     /// Ranges that arrived beyond a gap, the most recently changed first.
     beyond: Vec<(u64, u64)>,
+    /// Those that it held when measuring began, and the bytes of them that have been delivered since.
+    early: Vec<(u64, u64)>,
+    early_delivered: u64,
     /// Whether there ever was a gap.
     gapped: bool,
     sack: bool,
@@ -88,6 +91,8 @@ impl Receiver {
         Receiver {
             next: 0,
             beyond: Vec::new(),
+            early: Vec::new(),
+            early_delivered: 0,
             gapped: false,
             sack: tcp.flag("sack"),
             // RFC 1122 section 4.2.3.2: at least every second full segment.
@@ -118,6 +123,16 @@ impl Receiver {
     /// Bytes that arrived beyond gaps.
     pub(crate) fn beyond(&self) -> u64 {
         self.beyond.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// Measuring begins: what is held beyond gaps came before.
+    pub(crate) fn forget(&mut self) {
+        (self.early, self.early_delivered) = (self.beyond.clone(), 0);
+    }
+
+    /// Bytes delivered since measuring began that had come before.
+    pub(crate) fn early(&self) -> u64 {
+        self.early_delivered
     }
 
     /// Whether an acknowledgment is owed without the timer that would send it.
@@ -303,6 +318,8 @@ impl Receiver {
             let (_, end) = self.beyond.remove(index);
             self.next = self.next.max(end);
         }
+        let passed = |&(start, end): &(u64, u64)| end.min(self.next).saturating_sub(start);
+        self.early_delivered = self.early.iter().map(passed).sum();
     }
 }
 
@@ -356,6 +373,26 @@ mod tests {
         assert_eq!((ack.ack, ack.sack_count, ack.sack[0]), (400, 1, (100, 200)));
         let ack = segment(&mut r, 4, 5).unwrap();
         assert_eq!((ack.ack, ack.sack_count), (600, 0));
+    }
+
+    #[test]
+    fn what_was_held_when_measuring_began_is_known_as_it_is_delivered() {
+        let mut r = receiver();
+        for index in [0, 2, 5] {
+            segment(&mut r, index, index);
+        }
+        r.forget();
+        // Above the first gap one more comes, and what comes again was held all the same.
+        for index in [3, 2] {
+            segment(&mut r, index, 6);
+        }
+        assert_eq!((r.delivered(), r.early()), (100, 0));
+        segment(&mut r, 1, 7);
+        assert_eq!((r.delivered(), r.early()), (400, 100));
+        segment(&mut r, 4, 8);
+        assert_eq!((r.delivered(), r.early()), (600, 200));
+        segment(&mut r, 6, 9);
+        assert_eq!((r.delivered(), r.early()), (700, 200));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Shares are of one population: what happens while measuring to packets that arrived before counts in none.
 
-use crate::scenarios::{MS, SECOND, bottleneck, cbr, run};
+use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
+use aqm_core::units::Span;
 use aqm_sim::report::Report;
 use aqm_sim::scenario::{Capacity, EcnMode, Scenario, Source, Transport};
+use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{from_value, json};
 
 /// A second at four times the link's rate, then silence: AQMs signal while the queue drains, which is what is measured.
@@ -51,5 +54,37 @@ fn marks_are_of_packets_that_arrived_while_measuring() {
         let (marks, arrived) = (report.metrics["marks"], report.metrics["packets_arrived"]);
         let marked = report.queues[0].marked as f64;
         assert!(marks <= arrived && arrived < marked, "{aqm}: {marks} of {arrived}, {marked} in all");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+
+    /// Slow starts that overrun any buffer leave gaps when measuring begins, and what lies beyond them came before.
+    #[test]
+    fn goodput_is_never_above_the_capacity(
+        control in select(&["newreno", "newreno sack off", "cubic", "cubic rack on", "bbr1", "bbr3", "ledbat", "prague"][..]),
+        aqm in select(&["fifo", "pie", "codel", "fq_codel", "sfq"][..]),
+        mbit in select(&[2, 10, 50][..]),
+        rtt_ms in select(&[2, 40, 200][..]),
+        limit in select(&[10, 100, 1000][..]),
+        loss in select(&[0.0, 0.01][..]),
+        count in 1..5_u32,
+        warmup_ms in 100..2000_u64,
+        measured_ms in 20..1000_u64,
+        seed in 1..1000_u64,
+    ) {
+        let rate_bps = mbit * 1_000_000;
+        let scenario = Scenario {
+            warmup_ns: warmup_ms * MS,
+            duration_ns: (warmup_ms + measured_ms) * MS,
+            loss,
+            flows: vec![bulk("tcp", count, tcp(control))],
+            ..Scenario::new(&format!("{aqm} limit {limit}p"), &Capacity::RateBps(rate_bps), Span::from_millis(rtt_ms))
+        };
+        let report = run(&scenario, seed);
+        // A packet may have been sent in part before.
+        let most = rate_bps as f64 / 1e6 + 1500.0 * 8.0 / 1e3 / measured_ms as f64;
+        prop_assert!(report.metrics["goodput_mbit"] <= most, "{} of {most}", report.metrics["goodput_mbit"]);
     }
 }

@@ -43,14 +43,15 @@ impl Simulation {
         let Some(ends) = self.stack(number) else { return };
         let before = ends.round_trips;
         ends.on_datagram(side, &payload.bytes, packet.ecn, now);
-        let (after, delivered) = (ends.round_trips, ends.delivered());
+        let (after, delivered, early) = (ends.round_trips, ends.delivered(), ends.early());
         self.shared.slab.records.payloads.give_back(payload.bytes);
         if side == Side::Client && !self.flows[number].identity.back {
             self.shared.metrics.on_round_trips(before, after);
         }
         self.pump_stack(number, side);
         if side == Side::Server {
-            self.shared.metrics.shares[number].total = delivered;
+            let share = &mut self.shared.metrics.shares[number];
+            (share.total, share.early) = (delivered, early);
             if delivered >= self.flows[number].notify_at {
                 self.on_transfer_complete(number);
             }

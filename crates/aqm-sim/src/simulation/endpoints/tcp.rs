@@ -79,7 +79,8 @@ impl Simulation {
         };
         let answer = receiver.on_segment(&segment, now);
         let delivered = receiver.delivered();
-        self.shared.metrics.shares[number].total = delivered;
+        let share = &mut self.shared.metrics.shares[number];
+        (share.total, share.early) = (delivered, receiver.early());
         if self.shared.faults.strike(Fault::CountedTwiceByTcp) {
             self.shared.metrics.shares[number].total += u64::from(packet.payload);
         }

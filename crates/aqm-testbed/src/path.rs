@@ -112,7 +112,7 @@ impl Path {
         self.with("aqm", text)
     }
 
-    /// How much the queue holds at most: its key `limit`, as `100p`.
+    /// How much the queue holds at most: its key `limit`, as `100p`. A discipline whose text has another limit is refused.
     #[track_caller]
     #[must_use]
     pub fn buffer(self, limit: &str) -> Path {
@@ -219,10 +219,12 @@ impl Path {
             "aqm" => {
                 Spec::parse(value).map_err(|problem| wrong(&problem))?;
                 value.clone_into(&mut self.aqm);
+                self.check_buffer()?;
             }
             "buffer" => {
                 Spec::parse(&format!("fifo limit {value}")).map_err(|problem| wrong(&problem))?;
                 self.buffer = Some(value.to_owned());
+                self.check_buffer()?;
             }
             "loss" => self.loss = parse::fraction(value).map_err(|problem| wrong(&problem))?,
             "duration" => self.duration = span()?,
@@ -237,6 +239,20 @@ impl Path {
             }
         }
         Ok(())
+    }
+
+    /// The queue's limit is given once, or twice the same: the rule of the laboratory's scenarios.
+    fn check_buffer(&self) -> Result<(), String> {
+        let Some(buffer) = &self.buffer else { return Ok(()) };
+        let limit = |text: &str| {
+            Spec::parse(text).ok().filter(|spec| spec.params.is_given("limit"))?.params.size("limit")
+        };
+        match (limit(&self.aqm), limit(&format!("fifo limit {buffer}"))) {
+            (Some(own), Some(given)) if own != given => {
+                Err(format!("aqm: '{}' has limit {own}, but buffer is {given}: give one of them", self.aqm))
+            }
+            _ => Ok(()),
+        }
     }
 
     #[track_caller]

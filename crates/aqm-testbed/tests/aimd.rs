@@ -201,11 +201,21 @@ fn a_path_as_text_is_the_one_of_its_methods() {
     // What is undefined in them is equal to nothing.
     let told = |path: Path| format!("{:?}", path.run(3).report());
     assert!(told(Path::parse(text).unwrap()) == told(methods));
+    // Twice the same is no contradiction.
+    Path::parse("rate 10mbit; rtt 40ms; aqm pie limit 64kb; buffer 65536b").unwrap();
     for (text, problem) in [
         ("rate 10mbit", "rtt is missing"),
         ("rate 10mbit; rtt 40ms; rate 1mbit", "rate is given twice"),
         ("rate 10mbit; rtt", "'rtt' is not KEY VALUE"),
         ("rate fast; rtt 40ms", "rate: 'fast'"),
+        (
+            "rate 10mbit; rtt 40ms; aqm pie limit 5p; buffer 100p",
+            "aqm: 'pie limit 5p' has limit 5p, but buffer is 100p: give one of them",
+        ),
+        (
+            "rate 10mbit; rtt 40ms; buffer 64kb; aqm fifo limit 60kb",
+            "aqm: 'fifo limit 60kb' has limit 60kb, but buffer is 64kb: give one of them",
+        ),
         (
             "rate 10mbit; rtt 40ms; flows 1*cubik",
             "flows '1*cubik': unknown kind 'cubik', did you mean 'cubic'?",

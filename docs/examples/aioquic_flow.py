@@ -65,14 +65,20 @@ def _certificate() -> tuple[x509.Certificate, Ed25519PrivateKey]:
 
 CERTIFICATE, KEY = _certificate()
 ADDRESS = ("192.0.2.1", 443)
-STREAM = 0
-# Bytes that the sending stream is ahead of what is acknowledged.
+# Bytes that a sending stream is ahead of what is acknowledged.
 AHEAD = 400_000
+# Bytes of the headers of IP and UDP.
+HEADERS = 28
 
 
 class Aioquic(aqmlab.Transport):
     """QUIC by aioquic: real packets, handshake and encryption."""
 
+    # As quinn's key of this name; ``packet`` every stack has.
+    params = {"streams": "1 1..100"}
+
+    streams: int
+    packet: int
     #: aioquic has ``reno`` too.
     control = "cubic"
 
@@ -80,7 +86,11 @@ class Aioquic(aqmlab.Transport):
         self.quic: QuicConnection | None = None
         self.leaving: deque[bytes] = deque()
         self.is_open = False
-        self.written = 0
+        # What its application has for each stream, and what was handed over of that.
+        each, more = divmod(self.size or 0, self.streams)
+        self.wanted = [math.inf if self.size is None else each + (number < more) for number in range(self.streams)]
+        self.written = [0] * self.streams
+        self.turn = 0
 
     def receive(self, datagram: bytes, ecn: int, now: int) -> None:
         """Hand a datagram over; the first makes the server."""
@@ -113,6 +123,13 @@ class Aioquic(aqmlab.Transport):
                 self.quic.handle_timer(max(now / 1e9, self.quic.get_timer() or 0.0))
             self._go_on(now)
 
+    def write(self, count: int, now: int) -> None:
+        """Have so much more to send, one stream after the other."""
+        self.wanted[self.turn] += count
+        self.turn = (self.turn + 1) % self.streams
+        if self.quic is not None:
+            self._go_on(now)
+
     def _go_on(self, now: int) -> None:
         """Take what has happened, write, and fetch what is to be sent."""
         assert self.quic is not None
@@ -131,15 +148,18 @@ class Aioquic(aqmlab.Transport):
         self.rtt = round(recovery._rtt_smoothed * 1e9) or None
 
     def _write(self) -> None:
-        """Keep the stream ahead of what is acknowledged, or write all of a finite flow."""
+        """Keep each stream ahead of what is acknowledged, or write all that there is."""
         assert self.quic is not None
-        stream = self.quic._streams.get(STREAM)
-        acknowledged = stream.sender._buffer_start if stream else 0
-        most = acknowledged + AHEAD
-        count = (most if self.size is None else min(most, self.size)) - self.written
-        if count > AHEAD // 4 or (count > 0 and self.written + count == self.size):
-            self.written += count
-            self.quic.send_stream_data(STREAM, bytes(count), end_stream=self.written == self.size)
+        for number, (wanted, written) in enumerate(zip(self.wanted, self.written, strict=True)):
+            identity = 4 * number
+            stream = self.quic._streams.get(identity)
+            acknowledged = stream.sender._buffer_start if stream else 0
+            count = int(min(acknowledged + AHEAD, wanted)) - written
+            is_all = written + count == wanted
+            if count > AHEAD // 4 or (count > 0 and is_all):
+                self.written[number] += count
+                # An application that writes over time may always go on.
+                self.quic.send_stream_data(identity, bytes(count), end_stream=is_all and self.size != 0)
 
     def _client(self) -> QuicConnection:
         trusted = CERTIFICATE.public_bytes(Encoding.PEM)
@@ -154,10 +174,12 @@ class Aioquic(aqmlab.Transport):
         return QuicConnection(configuration=configuration, original_destination_connection_id=destination)
 
     def _configured(self, **settings: Any) -> QuicConfiguration:
-        # The largest datagram that fits into packets of 1500 bytes.
-        size = 1500 - 28
-        control = {"congestion_control_algorithm": self.control, "max_datagram_size": size}
-        return QuicConfiguration(alpn_protocols=["bulk"], **control, **settings)
+        return QuicConfiguration(
+            alpn_protocols=["bulk"],
+            congestion_control_algorithm=self.control,
+            max_datagram_size=self.packet - HEADERS,
+            **settings,
+        )
 
     def _works(self) -> AbstractContextManager[None]:
         return _drawing(self.random)

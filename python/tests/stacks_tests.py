@@ -264,6 +264,14 @@ def aioquic_runs_the_same_with_any_number_of_jobs_though_its_keys_differ(aioquic
     assert min(runs["class.aioquic.rtt_mean_ms"]) > 40.0
 
 
+def aioquic_carries_what_an_application_writes_in_streams(aioquic: str) -> None:
+    onoff = f"1*onoff:rate=8mbit:on=100ms:off=300ms:transport={aioquic}:streams=3:packet=1300b:start=0s"
+    path = {"rate": "10mbit", "rtt": "20ms", "duration": "4s", "warmup": "2s", "aqm": "fifo", "seeds": 1}
+    result = aqmlab.compare(**path, flows=[onoff, f"1*{aioquic}:streams=7:size=200kb:start=0s:name=sized"])
+    assert result.flows["goodput_mbit"][0] == pytest.approx(2.0, rel=0.02)
+    assert result.runs["class.sized.completed_flows"].to_list() == [1]
+
+
 def a_transport_that_raises_ends_the_run_with_its_place(aimd: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise ZeroDivisionError("no window")

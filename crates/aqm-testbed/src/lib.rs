@@ -14,7 +14,7 @@
 //!
 //! A transport is attached with [`Path::stack`]: both its ends are sans I/O, see [`aqm_sim::stack`]. A program with a loop of
 //! its own drives the path instead: [`Path::drive`].
-//! With the feature `quinn` the QUIC stack of that name is attached from the beginning (`1*quinn:cc=bbr`).
+//! With the feature `quinn` the QUIC stack of that name is attached from the beginning (`1*quinn:cc=newreno`).
 //!
 //! The version follows [Semantic Versioning](https://semver.org) and is that of the simulator: figures may change with it.
 #![forbid(unsafe_code)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,23 @@ def what_goes_beyond_the_paper_is_skipped_without_its_recordings_or_links(
         assert reason in ended.out
         assert reason in json.loads(Path("out.json").read_text())["warnings"]
         assert reason in Path("out/s-pie.html").read_text()
+
+
+def how_long_what_goes_beyond_the_paper_takes_is_said_before_the_first_run(
+    small: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (small / "beyond").mkdir()
+    (small / "beyond/more.toml").write_text(SCENARIO.replace('"5mbit"', '"50gbit"'))
+    live = "".join(SCENARIO.partition("series")[:1]).replace('"0s"', '"1s"').replace("$preset", "rfc8033")
+    (small / "beyond/live.toml").write_text(live.replace(', "4*cubic:name=others"', "") + "[quick]\nseeds = 2\n")
+    monkeypatch.setattr(checkup, "refusal", lambda: "")
+    monkeypatch.setattr(workspace, "begin", lambda *given: sys.exit(7))
+    for form, seconds in ((), 27), (("--quick",), 18):
+        ended = aqmlab("reproduce", "s-pie", "--beyond", "--out", "out", *form)
+        said = r"s-pie beyond: simulations take about \d\d+ s of processor time, live runs (\d+) s and a moment each"
+        assert (found := re.search(said, ended.err)), ended.err
+        assert int(found[1]) == seconds
+        assert ended.status == 7
 
 
 def what_cannot_run_live_is_refused_before_the_first_run(

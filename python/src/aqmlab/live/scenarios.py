@@ -37,6 +37,11 @@ class Planned:
     congestion_control: str
     title: str
 
+    @property
+    def seconds(self) -> float:
+        """How long its runs take, one after another and in real time, without what each needs to begin and end."""
+        return len(self.links) * len(self.seeds) * (self.traffic.warmup_s + self.traffic.duration_s)
+
 
 def conduct(experiment: Experiment, out: Path, progress: Callable[[str], None] = lambda text: None) -> Result:
     """Run a scenario live, and keep the result in a folder; finished runs there are not made again.

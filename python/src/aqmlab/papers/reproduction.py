@@ -17,6 +17,7 @@ from aqmlab.papers.verdicts import Check, Judgement, Verdict, family, judge
 from aqmlab.results import Result, measures
 from aqmlab.results.document import document as of_result
 from aqmlab.runs.watcher import Watcher
+from aqmlab.scenario import Experiment, cost
 from aqmlab.search import Outcome, Space
 from aqmlab.search import conduct as conduct_search
 from aqmlab.stats.statistics import Estimate
@@ -189,8 +190,10 @@ def conduct(
     # Find every error before the first run.
     for preset in presets:
         preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
-    if live := planned.get(BEYOND, {}).get(LIVE):
-        scenarios.planned(live)
+    if extra := planned.get(BEYOND):
+        told = _length(extra)
+        if watcher:
+            watcher.on_notice(f"{paper.name} {BEYOND}: {told}, if nothing of it is finished")
     workspace.begin(folder, paper.name, presets)
 
     def run(preset: str) -> dict[str, Result]:
@@ -215,6 +218,21 @@ def conduct(
         space = searching.explore(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
         outcome = conduct_search(space, jobs=jobs, watcher=watcher) if search else None
     return Reproduction(paper, results, further, quick, space if readings else None, outcome, skipped)
+
+
+def _length(experiments: Mapping[str, Experiment]) -> str:
+    """Return how long scenarios beyond the paper take.
+
+    Raises:
+        InputError: naming what a link has not that a live one needs.
+
+    """
+    plans = [scenario.resolve(point) for name, one in experiments.items() if name != LIVE for point in one.points]
+    simulated = cost.processor_s([entry for plan in plans for entry in plan.costs])
+    parts = [f"simulations take about {simulated:.0f} s of processor time"]
+    if live := experiments.get(LIVE):
+        parts.append(f"live runs {scenarios.planned(live).seconds:.0f} s and a moment each, in real time")
+    return ", ".join(parts)
 
 
 def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any]:

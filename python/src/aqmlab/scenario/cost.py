@@ -18,6 +18,7 @@ from aqmlab.vocabulary.errors import InputError
 # What is done without asking. An event takes a tenth to a fifth of a microsecond, so all of them take about ten hours.
 MOST_RUNS = 20_000
 MOST_EVENTS = 200e9
+EVENTS_PER_SECOND = 6e6
 MEMORY_SHARE = 0.5
 _YES = "--yes (yes=True)"
 
@@ -82,8 +83,13 @@ def check(costs: Sequence[tuple[int, Cost]], jobs: int) -> None:
         )
 
 
+def processor_s(costs: Sequence[tuple[int, Cost]]) -> float:
+    """Return about how long runs take on one core, s: numbers of runs, each with the cost of one."""
+    return sum(count * cost.events for count, cost in costs) / EVENTS_PER_SECOND
+
+
 def _span(events: float) -> str:
-    hours = events / 6e6 / 3600
+    hours = events / EVENTS_PER_SECOND / 3600
     return f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.3g} days"
 
 

@@ -30,6 +30,11 @@ def _at(place: Place, point: str) -> Place:
             "Nothing queues in 1 of 2 cases, where the link is 27 % used; it fills at load 240.",
         ),
         (
+            [_at(IDLE, "load 10"), FULL],
+            "The link is 27 to 100 % used and the mean queue in packets is 0.0 under pie and 40 under fifo; the queue "
+            "overflows under fifo (2.00 % lost) and none decides a drop.",
+        ),
+        (
             [FULL],
             "The link is 100 % used and the mean queue in packets is 40 under fifo; the queue overflows (2.00 % lost) "
             "and none decides a drop.",

@@ -72,8 +72,9 @@ def told(places: Sequence[Place]) -> str:
     if all(one.is_idle for one in places):
         return f"The link is {use} used, so nothing queues{equal}."
     idle = [one for one in places if one.is_idle]
-    if idle and any(one.point for one in places):
-        busy = list(dict.fromkeys(one.point for one in places if not one.is_idle))
+    busy = list(dict.fromkeys(one.point for one in places if not one.is_idle))
+    # Scenarios that sweep nothing have no name for where it fills.
+    if idle and all(busy):
         return (
             f"Nothing queues in {len(idle)} of {len(places)} cases, where the link is "
             f"{_share([one.utilization for one in idle])} used; it fills at {_few(busy)}."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from aqmlab import FULL_VERSION
 from aqmlab.plots import Figure, drawable
@@ -53,6 +53,7 @@ def environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     made.globals["asset"] = asset
+    made.filters["code"] = _code
     made.globals["version"] = FULL_VERSION
     return made
 
@@ -60,6 +61,11 @@ def environment(*folders: Path) -> Environment:
 def _shown(value: object) -> object:
     """Return a value as a page shows it; what is HTML already was made so from texts that are shown."""
     return printable(value) if type(value) is str else value
+
+
+def _code(text: str) -> Markup:
+    """Return a text in which what stands between backticks is code, as in Markdown."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
 
 
 @functools.cache

@@ -54,6 +54,10 @@ def _at(place: Place, point: str) -> Place:
             "The link is 99 to 100 % used and the mean queue in packets is 40 under fifo and 8.0 under codel; "
             "1.10 to 2.00 % is lost: the queue overflows under fifo, the AQM drops first under codel.",
         ),
+        (
+            [Place("codel", "", 0.002, 28.0, 0.0, 0.0, 0.0, 0.0)],
+            "The mean queue in packets is 28 under codel; nothing is lost.",
+        ),
         ([CALM], "The link is 99 % used and the mean queue in packets is 8.0 under codel; nothing is lost."),
     ],
 )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A link that is less used than this has time to empty its queue, and a queue shorter than this holds no packet mostly.
 BUSY, SHORT_PACKETS = 0.8, 1.0
+# Less use than this is shown as none.
+SLIGHT = 0.005
 # Losses below this share change nothing that is measured in per cent.
 LITTLE = 1e-4
 NEEDED = ("utilization", "queue_mean_packets", "loss_ratio", "drops_early", "drops_overflow", "marks")
@@ -80,9 +82,11 @@ def told(places: Sequence[Place]) -> str:
             f"{_share([one.utilization for one in idle])} used; it fills at {_few(busy)}."
         )
     lost = [one for one in places if one.loss > LITTLE]
-    if not lost:
-        return f"The link is {use} used and {_queue(places)}; nothing is lost."
-    return f"The link is {use} used and {_queue(places)}; {_losses(places, lost)}."
+    queue, losses = _queue(places), _losses(places, lost) if lost else "nothing is lost"
+    # Packets that wait while the link is hardly used wait for something else, as a channel that is shared.
+    if max(one.utilization for one in places) < SLIGHT:
+        return f"{queue[0].upper()}{queue[1:]}; {losses}."
+    return f"The link is {use} used and {queue}; {losses}."
 
 
 def _losses(places: Sequence[Place], lost: Sequence[Place]) -> str:

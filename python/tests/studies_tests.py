@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from aqmlab import InputError, _native, compare
 from aqmlab.papers.studies import attacks, conservation, cost, sketch, steps
@@ -94,6 +96,21 @@ def a_loss_of_a_fifth_and_a_gain_of_two_to_three_times_meet_between_an_eleventh_
 def every_classifier_catches_a_steady_attacker_and_none_one_whose_packets_are_all_of_other_flows() -> None:
     for classifier, _, attack, share, _, _ in attacks.measure("attacker", ["steady", "another address each"]):
         assert (share > 0.99) if attack == "steady" else (share == 0.0), classifier
+
+
+def the_table_of_attacks_is_what_is_measured() -> None:
+    readme = (ROOT / "experiments/sqm-lru/README.md").read_text(encoding="utf-8")
+    head, _, *lines = re.findall(
+        r"^\|.*\|$", readme.partition("**Attacks**")[2].partition("Nothing that keeps")[0], re.M
+    )
+    assert head.count("|") == len(attacks.ATTACKS) + 3
+    shares: dict[str, list[float]] = {}
+    for of, chosen in (("attacker", list(attacks.ATTACKS)), ("others", ["steady"])):
+        for classifier, _, _, share, _, _ in attacks.measure(of, chosen):
+            shares.setdefault(classifier, []).append(share)
+    for line, measured in zip(lines, shares.values(), strict=True):
+        said = [cell.strip() for cell in line.strip("|").split("|")[1:]]
+        assert [float(cell) for cell in said] == pytest.approx(measured, abs=0.0051), line
 
 
 def short_flows_push_nothing_above_mark_out_and_only_equation_1_spares_the_others() -> None:

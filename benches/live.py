@@ -1,6 +1,6 @@
 """The live link beside a plain forwarding loop: packets a second and their cost, the error of a rate, punctuality.
 
-    .venv/bin/python benches/live.py [--seconds N] [--rounds N] [--out results/bench/live.json]
+    .venv/bin/python benches/live.py [--seconds N] [--rounds N] [--path tun] [--out results/bench/live.json]
 
 The same kind of interface between the same namespaces, and the same flood of UDP from one process: once through a loop
 that receives, copies and sends (`crates/aqm-link/examples/plain.rs`), then through the link at a rate that never holds
@@ -27,7 +27,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from aqmlab import _native
-from aqmlab.live.carrying import Link, carry, configuration
+from aqmlab.live.carrying import PATHS, Link, carry, configuration
 from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
 
@@ -65,13 +65,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--path", choices=PATHS, default=PATHS[0])
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bench" / "live.json")
     arguments = parser.parse_args()
     build = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "aqm-link", "--examples"]
     subprocess.run(build, check=True, cwd=ROOT)
     load = os.getloadavg()[0]
-    print(f"load {load:.1f} on {os.cpu_count()} cores, {arguments.rounds} rounds of {arguments.seconds:g} s, median\n")
-    found = {"load": load, "forwarding": forwarding(arguments), "rates": rates(arguments)}
+    print(
+        f"{arguments.path}; load {load:.1f} on {os.cpu_count()} cores, "
+        f"{arguments.rounds} rounds of {arguments.seconds:g} s, median\n"
+    )
+    found = {"path": arguments.path, "load": load, "forwarding": forwarding(arguments), "rates": rates(arguments)}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(found, indent=1) + "\n")
     print(f"\nwritten to {arguments.out}")
@@ -87,7 +91,7 @@ def forwarding(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         made: dict[str, list[_Flooded]] = {aqm: [] for aqm, _ in cases}
         for _ in range(arguments.rounds):
             for aqm, rate in cases:
-                made[aqm].append(_flooded(aqm, rate, size, arguments.seconds))
+                made[aqm].append(_flooded(aqm, rate, size, arguments))
         for aqm, rate in cases:
             # By rounds: what the machine does meanwhile hits both.
             pairs = list(zip(made[aqm], made[LOOP], strict=True))
@@ -114,9 +118,9 @@ class _Flooded(NamedTuple):
     missed: float
 
 
-def _flooded(aqm: str, rate: str, size: int, seconds: float) -> _Flooded:
-    flood = _flood(seconds, size, FLOWS)
-    link = _link("fifo" if aqm == LOOP else aqm, rate)
+def _flooded(aqm: str, rate: str, size: int, arguments: argparse.Namespace) -> _Flooded:
+    flood = _flood(arguments.seconds, size, FLOWS)
+    link = _link("fifo" if aqm == LOOP else aqm, rate, arguments.path)
     if aqm == LOOP:
         with tempfile.TemporaryDirectory() as made:
             loop = [str(EXAMPLES / "plain"), json.dumps(configuration(link, Path(made))), *flood]
@@ -139,7 +143,7 @@ def rates(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     print(f"{'timers':36} {'':8} {idle['p50']:13.3f} {idle['p99']:7.3f} {idle['max']:7.3f}")
     rows: list[dict[str, Any]] = [{"rate": "timers", "lateness_ms": idle}]
     for rate, (offered, times) in itertools.product(RATES, OFFERED.items()):
-        link = _link(LONG, rate)
+        link = _link(LONG, rate, arguments.path)
         packets = times * link.up.rate_bps / 8 / (LARGEST + link.up.overhead)
         with tempfile.TemporaryDirectory() as made:
             told = Path(made) / "told"
@@ -164,8 +168,9 @@ def _flood(seconds: float, size: int, flows: int, packets: float = math.inf) -> 
     return [str(EXAMPLES / "flood"), str(seconds), str(size), str(flows), str(packets)]
 
 
-def _link(aqm: str, rate: str) -> Link:
-    return Link(*lines({"rtt": "1us", "aqm": aqm}, {name: {"rate": rate} for name in ("down", "up")}))
+def _link(aqm: str, rate: str, path: str) -> Link:
+    both = {name: {"rate": rate} for name in ("down", "up")}
+    return Link(*lines({"rtt": "1us", "aqm": aqm}, both), path=path)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,6 @@ from aqmlab.live.line import lines
 RATES = {"down": {"rate": "10mbit"}, "up": {"rate": "10mbit"}}
 
 
-def link_of(aqm: str, own: dict[str, Any] | None = None, **shared: Any) -> Link:
+def link_of(aqm: str, own: dict[str, Any] | None = None, path: str = "", **shared: Any) -> Link:
     """Return a link of 10 Mbit/s with a round trip of 20 ms, unless it is told otherwise."""
-    return Link(*lines({"rtt": "20ms", "aqm": aqm, **shared}, own or RATES))
+    return Link(*lines({"rtt": "20ms", "aqm": aqm, **shared}, own or RATES), path=path)

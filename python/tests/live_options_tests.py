@@ -138,6 +138,7 @@ def _made_up_run(link: Link, *_: object, stdout: int, **__: object) -> Carried:
         "warmup_s": 0.1,
         "cpu_s": 0.1,
         "tcp": {"congestion_control": "cubic", "tcp_ecn": "0", "tcp_rmem": "1 2 3"},
+        "path": "veth",
     }
     samples = [
         {"direction": name, "sample": {"time_s": 0.1 * number, "qdelay_ms": delay, "drops": number}}

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -29,7 +30,7 @@ from links import link_of
 from aqmlab import experiment, scenario
 from aqmlab._native import Capture
 from aqmlab.live import checkup, comparing, scenarios
-from aqmlab.live.carrying import Carried, Link, carry
+from aqmlab.live.carrying import PATHS, Carried, Link, carry
 from aqmlab.live.document import warnings
 from aqmlab.results import Result
 from aqmlab.vocabulary.errors import InputError, MachineError
@@ -76,19 +77,25 @@ print(json.dumps(found))
 """
 
 
-def _permitted() -> str:
-    """Why no link can be made here; empty if one can."""
+def _permitted(path: str = "") -> None:
+    """Skip where no link can be made."""
     try:
-        carry(link_of("fifo"), ["true"])
+        carry(link_of("fifo", path=path), ["true"])
     except MachineError as error:
-        return str(error)
-    return ""
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def permitted() -> None:
-    if why := _permitted():
-        pytest.skip(why)
+    _permitted()
+
+
+@pytest.fixture(scope="module", params=PATHS)
+def path(request: pytest.FixtureRequest) -> str:
+    """Each data path that there is."""
+    name = str(request.param)
+    _permitted(name)
+    return name
 
 
 def _asked(link: Link, *question: object, log: Path | None = None) -> tuple[list[list[float]], Carried]:
@@ -106,8 +113,8 @@ def _metrics(carried: Carried, name: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("version", [4, 6])
-def packets_take_the_delay_and_their_time_on_thelink_of(version: int) -> None:
-    answers, carried = _asked(link_of("fifo limit 1000p"), version, 200, 972, 0)
+def packets_take_the_delay_and_their_time_on_the_link(path: str, version: int) -> None:
+    answers, carried = _asked(link_of("fifo limit 1000p", path=path), version, 200, 972, 0)
     times = [time for time, _ in answers]
     assert len(times) == 200
     assert times[0] > 20
@@ -119,22 +126,24 @@ def packets_take_the_delay_and_their_time_on_thelink_of(version: int) -> None:
     # How fast they are sent is the machine's.
     assert packet_ms < down["qdelay_p99_ms"] < 200 * packet_ms
     assert down["owd_mean_ms"] > 10 + down["qdelay_mean_ms"]
+    assert carried.report["path"] == path
 
 
-def ecn_is_honoured_and_a_mark_arrives_with_a_right_checksum() -> None:
-    answers, carried = _asked(link_of("dctcp_step limit 500p"), 4, 120, 1200, 2)
+def ecn_is_honoured_and_a_mark_arrives_with_a_right_checksum(path: str) -> None:
+    answers, carried = _asked(link_of("dctcp_step limit 500p", path=path), 4, 120, 1200, 2)
     marks = sum(field == 3 for _, field in answers)
     assert len(answers) == 120
     assert 0 < marks < 120
     assert marks == _metrics(carried, "down")["marks"]
-    unable, carried = _asked(link_of("dctcp_step limit 500p"), 6, 120, 1200, 0)
+    unable, carried = _asked(link_of("dctcp_step limit 500p", path=path), 6, 120, 1200, 0)
     assert {field for _, field in unable} == {0}
     assert _metrics(carried, "down")["marks"] == 0
 
 
-def a_log_of_kernel_packets_is_replayed_with_the_same_decisions(tmp_path: Path) -> None:
+def a_log_of_kernel_packets_is_replayed_with_the_same_decisions(path: str, tmp_path: Path) -> None:
     log = tmp_path / "packets.parquet"
-    answers, carried = _asked(link_of("fq_codel target 1ms interval 5ms limit 100p noecn"), 4, 300, 1000, 0, log=log)
+    link = link_of("fq_codel target 1ms interval 5ms limit 100p noecn", path=path)
+    answers, carried = _asked(link, 4, 300, 1000, 0, log=log)
     assert carried.replayed is not None
     assert carried.replayed["parts_at"] == {}
     rows = pl.read_parquet(log).filter(pl.col("direction") == "down")
@@ -206,18 +215,18 @@ def a_recorded_link_carries_what_it_recorded(tmp_path: Path) -> None:
     assert 0.1 < _metrics(carried, "down")["utilization"] <= 1
 
 
-def a_capture_of_the_near_end_has_what_passed_it(tmp_path: Path) -> None:
-    path = tmp_path / "near.pcapng"
+def a_capture_of_the_near_end_has_what_passed_it(path: str, tmp_path: Path) -> None:
+    file = tmp_path / "near.pcapng"
     began = time.time()
     command = [sys.executable, "-c", CLIENT, "4", "50", "1000", "0"]
-    carried = carry(link_of("fifo"), command, [[sys.executable, "-c", SERVER]], capture=path, stdout=2)
-    capture = json.loads(Capture(str(path), path.read_bytes()).summary())
+    carried = carry(link_of("fifo", path=path), command, [[sys.executable, "-c", SERVER]], capture=file, stdout=2)
+    capture = json.loads(Capture(str(file), file.read_bytes()).summary())
     # What the full queue dropped is not in it; that is IP alone.
     passed = _metrics(carried, "down")["packets_delivered"] + _metrics(carried, "up")["packets_arrived"]
     assert 20 < capture["packets"] <= passed
     assert capture["flows"]["UDP"] == 2
     # The first packet's block is the third; its time is in two halves, in nanoseconds since 1970.
-    data, at = path.read_bytes(), 0
+    data, at = file.read_bytes(), 0
     for _ in range(2):
         at += int.from_bytes(data[at + 4 : at + 8], "little")
     high, low = struct.unpack_from("<II", data, at + 12)
@@ -259,8 +268,10 @@ def a_capture_that_cannot_be_written_takes_no_result_with_it(aqmlab: Command, tm
     assert Path("/dev/full").is_char_device()
 
 
-def an_interface_that_disappears_is_told_and_ends_nothing() -> None:
-    carried = carry(link_of("fifo"), ["sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; ip link del eth0; sleep 0.1; exit 3"])
+def an_interface_that_disappears_is_told_and_ends_nothing(path: str) -> None:
+    carried = carry(
+        link_of("fifo", path=path), ["sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; ip link del eth0; sleep 0.1; exit 3"]
+    )
     assert carried.status == 3
     assert any("the near end disappeared" in fault for fault in carried.report["faults"])
     assert any("disappeared" in warning for warning in warnings(carried))
@@ -312,7 +323,7 @@ def _is_worker(path: Path) -> bool:
     return b"aqmlab.live.worker" in words and str(os.getpid()).encode() in words
 
 
-def a_flood_of_tiny_packets_is_survived_and_counted() -> None:
+def a_flood_of_tiny_packets_is_survived_and_counted(path: str) -> None:
     flood = """
 import os, socket
 out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -320,14 +331,14 @@ for number in range(20000):
     out.sendto(b"", (os.environ["AQMLAB_FAR"], 9))
 """
     rates = {"down": {"rate": "10mbit"}, "up": {"rate": "1mbit"}}
-    carried = carry(link_of("codel", rates), [sys.executable, "-c", flood])
+    carried = carry(link_of("codel", rates, path=path), [sys.executable, "-c", flood])
     up, report = _metrics(carried, "up"), carried.report["up"]
     assert up["packets_arrived"] + report["missed"] >= 20000
     assert up["drops_early"] + up["drops_overflow"] > 10000
     assert carried.report["faults"] == []
 
 
-def frames_that_are_no_packets_pass_as_they_are() -> None:
+def frames_that_are_no_packets_pass_as_they_are(path: str) -> None:
     malformed = """
 import os, socket
 out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -336,7 +347,7 @@ for number in range(300):
     kind = (b"\\x08\\x00", b"\\x86\\xdd", b"\\x88\\x47", b"\\x81\\x00")[number % 4]
     out.send(bytes(12) + kind + os.urandom(number))
 """
-    carried = carry(link_of("cake"), [sys.executable, "-c", malformed])
+    carried = carry(link_of("cake", path=path), [sys.executable, "-c", malformed])
     assert carried.status == 0
     assert carried.report["faults"] == []
     assert _metrics(carried, "up")["packets_arrived"] >= 299
@@ -448,10 +459,10 @@ def a_command_or_server_that_cannot_run_is_told_in_one_line() -> None:
         carry(link_of("fifo"), ["true"], [["false"]])
 
 
-def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings() -> None:
+def traffic_of_the_kernel_is_compared_with_its_goodput_and_pings(path: str) -> None:
     traffic = comparing.Traffic(down=2, up=1, duration_s=0.5, warmup_s=0.4)
     link = link_of("fq_codel", rtt="10ms")
-    compared = comparing.compare({"fq_codel": (link.down, link.up)}, traffic, [1])
+    compared = comparing.compare({"fq_codel": (link.down, link.up)}, traffic, [1], path=path)
     found = compared.estimates["fq_codel"]
     report, measured = compared.runs[0].carried.report, compared.runs[0].measured
     # The traffic says when the link is to measure, and ends soon after both have.
@@ -564,12 +575,39 @@ def the_self_test_measures_a_link_beside_an_idle_timer() -> None:
     assert 0 < tested.link["p50"] <= tested.link["p99"] <= tested.link["max"]
 
 
+def where_sockets_of_af_packet_are_not_permitted_packets_pass_by_tun(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("it needs root, and setpriv")
+    without = ["setpriv", "--bounding-set", "-net_raw", sys.executable, "-m", "aqmlab"]
+    line = ["link", "--self-contained", "--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--quiet"]
+    document = tmp_path / "run.json"
+    subprocess.run([*without, *line, "--json", document, "--", "true"], check=True)
+    assert json.loads(document.read_text())["scenario"]["path"] == "tun"
+    refused = subprocess.run([*without, *line, "--path", "veth", "--", "true"], capture_output=True, text=True)
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1), refused.stderr
+    assert "AF_PACKET, far: Operation not permitted" in refused.stderr
+
+
+def packets_of_all_kinds_have_the_same_sizes_by_each_path(tmp_path: Path) -> None:
+    found = {}
+    for name in PATHS:
+        _permitted(name)
+        log = tmp_path / f"{name}.parquet"
+        for version, size in itertools.product((4, 6), (12, 100, 1452)):
+            _asked(link_of("fifo limit 1000p", path=name), version, 3, size, 0, log=log)
+            packets = pl.read_parquet(log).filter(kind="arrive", protocol=17)
+            sizes = packets.select("direction", "length_bytes", "ecn").unique().sort(pl.all())
+            found.setdefault(name, []).append(sizes)
+    assert all(veth.equals(tun) for veth, tun in zip(*found.values(), strict=True))
+
+
 def the_doctor_tries_a_link(aqmlab: Command) -> None:
     ended = aqmlab("doctor", "--json", "-")
     assert ended.status == 0
     findings = {one["name"]: one for one in json.loads(ended.out)["findings"]}
     assert list(findings)[-1] == "link"
-    assert findings["link"]["said"].startswith("one was made, with")
+    assert findings["link"]["said"].startswith("one was made, by ")
+    assert findings["veth"]["ok"] or findings["tun"]["ok"]
 
 
 def a_congestion_control_that_there_is_not_is_refused_with_those_that_there_are() -> None:

@@ -6,7 +6,7 @@ use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 use aqm_io::link_trace::LinkTrace;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -37,6 +37,18 @@ pub struct Config {
     pub ecn: bool,
     /// File that stands in the place of `/etc/resolv.conf` for the command and the servers.
     pub resolver: Option<PathBuf>,
+    /// What carries packets; unless given, veth where the system permits it, and TUN elsewhere.
+    pub path: Option<DataPath>,
+}
+
+/// What carries packets between an end and the process of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataPath {
+    /// A pair of veth interfaces, and a socket of AF_PACKET.
+    Veth,
+    /// An interface of the TUN driver.
+    Tun,
 }
 
 impl Config {

@@ -11,7 +11,8 @@
 //! - `direction`: one direction as a machine that is told the time, and its `wire`. They know neither sockets nor clocks.
 //! - [`report`]: what a run of the link has shown.
 //! - `os`: the calls into Linux, and all `unsafe` of this crate.
-//! - `namespaces`: the two ends and what runs in them.
+//! - `namespaces`: those of the two ends and the one between them; `path`: how packets come from the ends and to them.
+//! - `ends`: how they are set up, and what runs in them.
 //! - [`timers`]: what no link can be more punctual than.
 //! - [`plain`]: what no link can be faster than.
 //! - [`run`]: packets from one end to the other until the command ends.
@@ -20,10 +21,12 @@
 mod capture;
 pub mod config;
 mod direction;
+mod ends;
 pub mod log;
 mod meter;
 mod namespaces;
 mod os;
+mod path;
 pub mod plain;
 pub mod report;
 pub mod run;

@@ -1,277 +1,46 @@
-//! The two ends of a link and what runs in them.
-//!
 //! Three network namespaces: `near`, in which the command runs; `far`, in which servers run; and that of this process
-//! between them, which has an interface to each and no address. A pair of veth interfaces joins each end with it. All of
-//! them, and every process in them, end with this process, however it ends.
+//! between them.
 
-use crate::config::{Config, LinkError, MTU};
-use crate::os::device::without_offloads;
-use crate::os::process::{self, First};
-use crate::report::Ended;
-use std::ffi::{CString, OsString};
+use crate::config::LinkError;
+use crate::os::process;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
+use std::os::fd::{AsFd, RawFd};
+use std::process::{Command, Stdio};
 
-/// The interface at each end, and those between them.
-const INTERFACE: &str = "eth0";
-pub(crate) const TO_NEAR: &str = "near";
-pub(crate) const TO_FAR: &str = "far";
-
-/// Addresses of the ends, for IPv4 and IPv6, and their networks.
-const NEAR: [&str; 2] = ["10.77.0.2", "fd77::2"];
-const FAR: [&str; 2] = ["10.77.0.1", "fd77::1"];
-const NETWORKS: [&str; 2] = ["10.77.0.0/24", "fd77::/64"];
-const UNREACHABLE: [&str; 2] = ["unreachable 0.0.0.0/0", "unreachable ::/0"];
-
-/// What both kernels' TCP is set to: Linux's defaults, whatever those of this machine are. How long a receiver sends quick
-/// acknowledgments follows from the second value of `tcp_rmem`.
-pub(crate) const TCP_RMEM: &str = "4096 131072 6291456";
-/// The same for what is sent.
-pub(crate) const TCP_WMEM: &str = "4096 16384 4194304";
-
-const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-
-/// So long servers may take until they listen.
-const PATIENCE: Duration = Duration::from_secs(10);
-const STEP: Duration = Duration::from_millis(2);
-
-/// Both ends.
-pub(crate) struct Ends {
-    near: File,
-    far: File,
-    first: First,
-    servers: Vec<Child>,
-    resolver: Option<CString>,
-    measure: PathBuf,
-    /// The congestion control of TCP at both.
-    congestion_control: String,
+/// The three namespaces.
+pub(crate) struct Namespaces {
+    pub(crate) between: File,
+    pub(crate) near: File,
+    pub(crate) far: File,
 }
 
-impl Ends {
-    /// Makes the namespaces with their interfaces. This process must have one thread; it is between them from then on.
-    pub(crate) fn new(config: &Config) -> Result<Ends, LinkError> {
-        let refused = |error: io::Error| {
-            LinkError::Machine(format!(
-                "the system permits no network namespaces ({error}): run it as root, or allow user namespaces (sysctl \
-                 user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
-            ))
-        };
-        process::become_able().map_err(refused)?;
-        let made = || -> io::Result<[File; 3]> {
-            let between = process::network_namespace()?;
-            process::unshare(process::NETWORK)?;
-            let near = process::network_namespace()?;
-            process::unshare(process::NETWORK)?;
-            Ok([between, near, process::network_namespace()?])
-        };
-        let [between, near, far] = made().map_err(refused)?;
-        enter(&between)?;
-        join(&between, &near, &far)?;
-        // The far end is a router that knows no way beyond: it says so (ICMP).
-        for (end, own, beyond) in [
-            (&near, NEAR, FAR.map(|far| format!("default via {far}"))),
-            (&far, FAR, UNREACHABLE.map(String::from)),
-        ] {
-            enter(end)?;
-            set_up(own, beyond, end.as_raw_fd(), config)?;
-        }
-        forward().map_err(|error| LinkError::machine("forwarding at the far end", &error))?;
-        let congestion_control = match &config.congestion_control {
-            Some(name) => name.clone(),
-            None => fs::read_to_string(CONGESTION_CONTROL).unwrap_or_default().trim().to_string(),
-        };
-        enter(&between)?;
-        let first = process::unshare(process::PROCESSES).and_then(|()| First::start()).map_err(refused)?;
-        let resolver = config.resolver.as_ref().map(|path| CString::new(path.as_os_str().as_bytes()));
-        let resolver = resolver.transpose().map_err(|error| LinkError::Input(error.to_string()))?;
-        let measure = config.measure.clone();
-        Ok(Ends { near, far, first, servers: Vec::new(), resolver, measure, congestion_control })
-    }
-
-    /// Lets `join` give the far end a way to another network; it is called in the namespace of that end.
-    pub(crate) fn join_outside(&self, join: impl FnOnce() -> io::Result<()>) -> Result<(), LinkError> {
-        enter(&self.far)?;
-        join().map_err(|error| LinkError::machine("the network outside", &error))
-    }
-
-    /// Starts a server at the far end and waits until it listens.
-    pub(crate) fn serve(&mut self, server: &[OsString]) -> Result<(), LinkError> {
-        let shown = shown(server);
-        enter(&self.far)?;
-        let before = listening();
-        self.servers.push(self.start(server, &self.far, Stdio::null())?);
-        let mut waited = Duration::ZERO;
-        while listening() <= before {
-            let child = self.servers.last_mut().map(Child::try_wait).transpose();
-            if let Some(status) = child.map_err(|error| LinkError::machine(&shown, &error))?.flatten() {
-                return Err(LinkError::Machine(format!(
-                    "the server '{shown}' ended before it listened: {status}"
-                )));
-            }
-            if waited >= PATIENCE {
-                let seconds = PATIENCE.as_secs();
-                return Err(LinkError::Machine(format!(
-                    "the server '{shown}' listens nowhere after {seconds} s"
-                )));
-            }
-            sleep(STEP);
-            waited += STEP;
-        }
-        Ok(())
-    }
-
-    /// Starts the command at the near end.
-    pub(crate) fn command(&self, command: &[OsString]) -> Result<Child, LinkError> {
-        self.start(command, &self.near, Stdio::inherit())
-    }
-
-    /// Starts a program at an end.
-    fn start(&self, words: &[OsString], end: &File, input: Stdio) -> Result<Child, LinkError> {
-        let Some((program, arguments)) = words.split_first() else {
-            return Err(LinkError::Input("there is no command to run".to_string()));
-        };
-        let mut command = Command::new(program);
-        let [far, far6] = FAR;
-        let [near, near6] = NEAR;
-        command.args(arguments).stdin(input).envs([
-            ("AQMLAB_FAR", far),
-            ("AQMLAB_FAR6", far6),
-            ("AQMLAB_NEAR", near),
-            ("AQMLAB_NEAR6", near6),
-        ]);
-        command.env("AQMLAB_MEASURE", &self.measure);
-        process::starts_in(&mut command, end.as_raw_fd(), Vec::new(), self.resolver.clone());
-        command
-            .spawn()
-            .map_err(|error| LinkError::Input(format!("'{}' cannot be run: {error}", shown(words))))
-    }
-
-    /// Ends everything that still runs in them, and says TCP's congestion control.
-    pub(crate) fn end(mut self) -> String {
-        self.first.end(&mut self.servers);
-        self.congestion_control
+impl Namespaces {
+    /// Makes those of the ends beside the one that this process is in; it is at the far end afterwards.
+    pub(crate) fn new() -> io::Result<Namespaces> {
+        let between = process::network_namespace()?;
+        process::unshare(process::NETWORK)?;
+        let near = process::network_namespace()?;
+        process::unshare(process::NETWORK)?;
+        Ok(Namespaces { between, near, far: process::network_namespace()? })
     }
 }
 
-/// How a process has ended, as a shell says it.
-pub(crate) fn ended(status: ExitStatus) -> Ended {
-    Ended {
-        status: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
-        signal: status.signal(),
-    }
-}
+/// The interface at each end.
+pub(crate) const INTERFACE: &str = "eth0";
 
-fn enter(namespace: &File) -> Result<(), LinkError> {
+/// Moves this process into a namespace.
+pub(crate) fn enter(namespace: &File) -> Result<(), LinkError> {
     process::enter(namespace.as_fd()).map_err(|error| LinkError::machine("a network namespace", &error))
 }
 
-/// Lays an interface from the middle to each end.
-fn join(between: &File, near: &File, far: &File) -> Result<(), LinkError> {
-    let mut batch = String::new();
-    // No packet of its own; without IPv6 there is none, and `ip` would not know the word.
-    let own_addresses = if has_ipv6() { "addrgenmode none " } else { "" };
-    for (number, (ours, end)) in [(TO_NEAR, near), (TO_FAR, far)].into_iter().enumerate() {
-        // Fixed addresses: a run is like another.
-        batch += &format!(
-            "link add {ours} address 02:00:00:00:01:0{number} mtu {MTU} type veth peer name {INTERFACE} \
-             address 02:00:00:00:00:0{number} mtu {MTU}\n\
-             link set {INTERFACE} netns /proc/self/fd/{}\n\
-             link set {ours} {own_addresses}up\n",
-            end.as_raw_fd()
-        );
-    }
-    ip(&batch, between.as_raw_fd(), vec![near.as_raw_fd(), far.as_raw_fd()])?;
-    for ours in [TO_NEAR, TO_FAR] {
-        without_offloads(ours).map_err(|error| LinkError::machine("ethtool", &error))?;
-    }
-    Ok(())
-}
-
-/// Sets up an end, in whose namespace this process is; `beyond` are its routes to everything else.
-fn set_up(own: [&str; 2], beyond: [String; 2], namespace: RawFd, config: &Config) -> Result<(), LinkError> {
-    without_offloads(INTERFACE).map_err(|error| LinkError::machine("ethtool", &error))?;
-    let of_routes = choose(config.congestion_control.as_deref())?;
-    let mut batch = format!("link set lo up\nlink set {INTERFACE} up\n");
-    for ((own, beyond), network) in own.into_iter().zip(beyond).zip(NETWORKS) {
-        if own.contains(':') && !has_ipv6() {
-            continue;
-        }
-        let (_, length) = network.split_once('/').unwrap_or_default();
-        let at_once = if own.contains(':') { "nodad" } else { "" };
-        // An unreachable route carries nothing that could have a congestion control.
-        let of_beyond = if beyond.contains("via") { of_routes.as_str() } else { "" };
-        batch += &format!(
-            "addr add {own}/{length} dev {INTERFACE} noprefixroute {at_once}\n\
-             route add {network} dev {INTERFACE} {of_routes}\n\
-             route add {beyond} {of_beyond}\n"
-        );
-    }
-    ip(&batch, namespace, Vec::new())?;
-    for (name, value) in [
-        ("net/ipv4/tcp_rmem", TCP_RMEM),
-        ("net/ipv4/tcp_wmem", TCP_WMEM),
-        // A new namespace has 2: both ends would wait for the other to ask.
-        ("net/ipv4/tcp_ecn", config.tcp_ecn()),
-        // What was learnt in an earlier connection stays there.
-        ("net/ipv4/tcp_no_metrics_save", "1"),
-        // ICMP has a limit of its own, which pings through a link would meet.
-        ("net/ipv4/icmp_ratelimit", "0"),
-    ] {
-        sysctl(name, value).map_err(|error| LinkError::machine(name, &error))?;
-    }
-    Ok(())
-}
-
-/// Sets TCP's congestion control: the one that is asked for; else CUBIC, and the machine's own where a namespace may not have
-/// that. One that is asked for and that the kernel has, but not for namespaces, is for routes to set: what they are to be
-/// told is returned. It is the last way, since there it also comes before what a program asks of its socket. A name that is
-/// not allowed is not written: for root the kernel would load its module, and refuse it then.
-fn choose(wanted: Option<&str>) -> Result<String, LinkError> {
-    let listed = |which: &str| -> Vec<String> {
-        let text = fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
-        text.unwrap_or_default().split_whitespace().map(String::from).collect()
-    };
-    let has = |names: &[String], name: &str| names.iter().any(|one| one == name);
-    let name = wanted.unwrap_or("cubic");
-    if has(&listed("allowed"), name) && fs::write(CONGESTION_CONTROL, name).is_ok() || wanted.is_none() {
-        return Ok(String::new());
-    }
-    let available = listed("available");
-    if has(&available, name) {
-        return Ok(format!("congctl {name}"));
-    }
-    Err(LinkError::Input(format!(
-        "this system's TCP has no congestion control '{name}'; it has {} (more by modprobe tcp_{name})",
-        available.join(", ")
-    )))
-}
-
 /// Whether interfaces of this network namespace have IPv6: the kernel may lack it, or have it switched off.
-fn has_ipv6() -> bool {
+pub(crate) fn has_ipv6() -> bool {
     fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6").is_ok_and(|value| value.trim() == "0")
 }
 
-/// Makes this network namespace a router.
-fn forward() -> io::Result<()> {
-    if has_ipv6() {
-        sysctl("net/ipv6/conf/all/forwarding", "1")?;
-    }
-    sysctl("net/ipv4/ip_forward", "1")
-}
-
-fn sysctl(name: &str, value: &str) -> io::Result<()> {
-    fs::write(format!("/proc/sys/{name}"), value)
-}
-
 /// Runs lines of `ip` (iproute2) in a namespace.
-fn ip(batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> {
+pub(crate) fn ip(batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> {
     let fails = |why: String| LinkError::Machine(format!("ip (iproute2): {why}"));
     // Users' paths may lack the folders of the administrator.
     let program = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"]
@@ -289,22 +58,4 @@ fn ip(batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> 
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(fails(said.lines().next().unwrap_or("failed").to_string()))
-}
-
-/// Sockets of this network namespace that wait for somebody: those of TCP that listen, and those of UDP.
-fn listening() -> usize {
-    let lines = |name: &str, is_wanted: fn(&str) -> bool| {
-        let table = fs::read_to_string(format!("/proc/self/net/{name}")).unwrap_or_default();
-        table
-            .lines()
-            .skip(1)
-            .filter(|line| is_wanted(line.split_whitespace().nth(3).unwrap_or_default()))
-            .count()
-    };
-    let listens = |state: &str| state == "0A";
-    lines("tcp", listens) + lines("tcp6", listens) + lines("udp", |_| true) + lines("udp6", |_| true)
-}
-
-fn shown(words: &[OsString]) -> String {
-    words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

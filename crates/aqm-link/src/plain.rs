@@ -1,9 +1,10 @@
 //! Packets from one end to the other and nothing else, as whoever forwards them would: what no link can be faster than.
 
 use crate::config::{Config, LinkError};
-use crate::namespaces::{Ends, TO_FAR, TO_NEAR};
+use crate::ends::Ends;
 use crate::os::clock::{self, Clock};
-use crate::os::port::{BATCH, Port, Sent};
+use crate::os::frames::{BATCH, Sent};
+use crate::os::port::Port;
 use crate::os::process;
 use aqm_core::units::Span;
 use std::ffi::OsString;
@@ -33,10 +34,8 @@ pub struct Forwarded {
 /// The command cannot be run, or the machine does not permit it.
 pub fn run(config: &Config, command: &[OsString], parent: u32) -> Result<Forwarded, LinkError> {
     let failed = |error: io::Error| LinkError::machine("a plain loop", &error);
-    let ends = Ends::new(config)?;
+    let (ends, [mut far, mut near]) = Ends::new(config)?;
     process::end_with(parent).map_err(failed)?;
-    let mut near = Port::open(TO_NEAR).map_err(failed)?;
-    let mut far = Port::open(TO_FAR).map_err(failed)?;
     let mut child = ends.command(command)?;
     let watch = process::watch(child.id()).map_err(failed)?;
     clock::be_punctual();

@@ -1,5 +1,6 @@
 //! What a run of the link has shown.
 
+use crate::config::DataPath;
 use aqm_io::histogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub struct Report {
     pub down: Port,
     /// From the command to the far end.
     pub up: Port,
+    /// What carried packets between the ends and the link.
+    pub path: DataPath,
     /// Whether the thread that moves packets had real-time priority.
     pub real_time: bool,
     /// Processor time of that thread, in seconds; what the kernel does for the packets in its name is included.

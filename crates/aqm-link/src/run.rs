@@ -1,11 +1,12 @@
 //! Packets from one end to the other until the command ends. One thread: it sleeps until a packet comes or one is due.
 
 use crate::capture::Capture;
-use crate::config::{Config, LinkError};
+use crate::config::{Config, DataPath, LinkError};
 use crate::direction::Direction;
-use crate::namespaces::{Ends, TCP_RMEM, TCP_WMEM, TO_FAR, TO_NEAR, ended};
+use crate::ends::{Ends, TCP_RMEM, TCP_WMEM, ended};
 use crate::os::clock::{self, Clock};
-use crate::os::port::{BATCH, Port, Sent};
+use crate::os::frames::{BATCH, Sent};
+use crate::os::port::Port;
 use crate::os::process;
 use crate::report::{self, Ended, Report};
 use crate::wire::InFlight;
@@ -45,13 +46,11 @@ pub fn run(
     let measure = process::open_pipe(&config.measure)
         .map_err(|error| LinkError::machine(&config.measure.display().to_string(), &error))?;
     process::ignore_terminal();
-    let mut ends = Ends::new(config)?;
+    let (mut ends, ports) = Ends::new(config)?;
     process::end_with(parent).map_err(|error| LinkError::machine("prctl", &error))?;
-    let open = |name: &str| {
-        Port::open(name).map_err(|error| LinkError::machine(&format!("AF_PACKET, {name}"), &error))
-    };
     let mut link = Link {
-        ports: [open(TO_FAR)?, open(TO_NEAR)?],
+        path: ends.path,
+        ports,
         directions: [down, up],
         capture: None,
         samples,
@@ -81,6 +80,7 @@ pub fn run(
 
 /// Both directions with their interfaces: `down` receives from the first and sends to the second, `up` the other way round.
 struct Link {
+    path: DataPath,
     ports: [Port; 2],
     directions: [Direction; 2],
     capture: Option<Capture>,
@@ -145,8 +145,8 @@ impl Link {
             let direction = &mut self.directions[side];
             let mut capture = if side == UP { self.capture.as_mut() } else { None };
             self.ports[side].receive(|frame, stamp| {
-                // A stamp may be of before a jump of its clock.
-                let age = Span::from_nanos(stamp_now.saturating_sub(stamp));
+                // A stamp may be of before a jump of its clock; what has none has come now.
+                let age = Span::from_nanos(stamp.map_or(0, |stamp| stamp_now.saturating_sub(stamp)));
                 if let Some(capture) = &mut capture {
                     capture.add(frame, now - age);
                 }
@@ -257,6 +257,7 @@ impl Link {
             duration_s: end.since(self.directions[0].before().1).as_secs_f64(),
             down,
             up,
+            path: self.path,
             real_time,
             cpu_s,
             tcp,

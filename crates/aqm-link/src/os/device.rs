@@ -1,4 +1,4 @@
-//! Offloads of an interface: what would make packets of the kernel unlike those on a wire.
+//! Settings of an interface that `ip` has not: offloads, which make packets of the kernel unlike those on a wire.
 #![allow(unsafe_code)]
 
 use super::checked;
@@ -12,7 +12,8 @@ struct EthtoolValue {
     data: u32,
 }
 
-/// `ETHTOOL_SRXCSUM`, `ETHTOOL_STXCSUM`, `ETHTOOL_STSO`, `ETHTOOL_SGSO` and `ETHTOOL_SGRO`.
+/// `ETHTOOL_SRXCSUM`, `ETHTOOL_STXCSUM`, `ETHTOOL_STSO`, `ETHTOOL_SGSO` and `ETHTOOL_SGRO`. The command before each asks how
+/// it is.
 ///
 /// Without the checksum's offload packets carry whole checksums; without the others they are of the size that the wire has.
 const OFFLOADS: [(&str, u32); 5] = [
@@ -30,18 +31,34 @@ pub(crate) fn without_offloads(interface: &str) -> io::Result<()> {
     // SAFETY: as above.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     for (name, command) in OFFLOADS {
-        let mut value = EthtoolValue { command, data: 0 };
-        // SAFETY: all bytes of it may be zero.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes().take(libc::IFNAMSIZ - 1)) {
-            *to = from as libc::c_char;
+        let switched = ethtool(&socket, interface, command);
+        // What an interface does not have cannot be switched, and is off.
+        if let Err(error) = switched
+            && !matches!(ethtool(&socket, interface, command - 1), Ok(0))
+        {
+            let why = format!("{interface}: the offload of {name} stays on: {error}");
+            return Err(io::Error::new(error.kind(), why));
         }
-        request.ifr_ifru.ifru_data = (&raw mut value).cast();
-        // SAFETY: `request` names `value`, which is what the command reads; both live until it returns.
-        let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) };
-        checked(result).map_err(|error| {
-            io::Error::new(error.kind(), format!("{interface}: the offload of {name} stays on: {error}"))
-        })?;
     }
     Ok(())
+}
+
+/// Calls a command with the value 0; says which value it leaves.
+fn ethtool(socket: &OwnedFd, interface: &str, command: u32) -> io::Result<u32> {
+    let mut value = EthtoolValue { command, data: 0 };
+    let mut request = about(interface);
+    request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    // SAFETY: `request` names `value`, which is what the command reads and writes; both live until it returns.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })?;
+    Ok(value.data)
+}
+
+/// A request about an interface (netdevice(7)).
+pub(crate) fn about(interface: &str) -> libc::ifreq {
+    // SAFETY: all bytes of it may be zero.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes().take(libc::IFNAMSIZ - 1)) {
+        *to = from as libc::c_char;
+    }
+    request
 }

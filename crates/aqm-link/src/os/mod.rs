@@ -1,14 +1,18 @@
 //! The calls into Linux. All `unsafe` of this crate is in this room, and none of its public functions is unsafe.
 //!
 //! - [`clock`]: time, and how exactly this thread sleeps.
-//! - [`port`]: whole Ethernet frames from and to an interface.
+//! - [`frames`]: how many there are at once.
+//! - [`port`]: whole Ethernet frames from and to an interface, by a [`ring`] or by a [`tap`].
 //! - [`process`]: namespaces, signals and the ends of processes.
-//! - [`device`]: offloads of an interface.
+//! - [`device`]: settings of an interface.
 
 pub(crate) mod clock;
 pub(crate) mod device;
+pub(crate) mod frames;
 pub(crate) mod port;
 pub(crate) mod process;
+pub(crate) mod ring;
+pub(crate) mod tap;
 
 use std::io;
 

@@ -12,7 +12,7 @@ import typer
 
 from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, folder, option, write_json
 from aqmlab.cli.terminal import Terminal, Text, tell
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.json_text import json_text
 
 if TYPE_CHECKING:
@@ -64,6 +64,10 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", parser=folder, help="New folder for a result as compare's, with its report."),
 ]
+DataPath = Annotated[
+    One,
+    typer.Option("--path", metavar="NAME", help="What carries packets: veth, or tun where that is not permitted."),
+]
 Ecn = Annotated[bool, typer.Option("--ecn", help="Let TCP ask for ECN at both ends (default: neither has it).")]
 
 
@@ -102,6 +106,7 @@ def link(
     ] = None,
     cc: Cc = None,
     ecn: Ecn = False,
+    path: DataPath = None,
     self_contained: Annotated[
         bool, typer.Option("--self-contained", help="The far end has no way to this machine's network.")
     ] = False,
@@ -146,9 +151,10 @@ def link(
         dashboards.check()
     if log is not None:
         logs.check(log)
-    for name, path in (("log", log), ("pcap", pcap)):
-        if path:
-            disk.check_place(f"--{name}", path, force=force)
+    for name, file in (("log", log), ("pcap", pcap)):
+        if file:
+            disk.check_place(f"--{name}", file, force=force)
+    check_path(path)
     shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter, "first_seed": seed}
     shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot, "classes": classes}
     own = {
@@ -163,7 +169,9 @@ def link(
     with results.folder(out) as place:
         accuracy = checkup.accuracy() if place else {}
         carried = carrying.carry(
-            carrying.Link(*both, seed=int(seed or 1), congestion_control=cc or "", ecn=ecn, is_open=not closed),
+            carrying.Link(
+                *both, seed=int(seed or 1), congestion_control=cc or "", ecn=ecn, is_open=not closed, path=path or ""
+            ),
             command,
             servers,
             log,
@@ -186,6 +194,14 @@ def link(
     is_faulty = bool(carried.report["faults"]) or bool(carried.replayed and carried.replayed["parts_at"])
     # Not typer's exit, which takes 130 for an interrupt of aqmlab.
     sys.exit(carried.status or (FAULTY if is_faulty else 0))
+
+
+def check_path(path: str | None) -> None:
+    """Refuse what is no data path."""
+    from aqmlab.live.carrying import PATHS
+
+    if path is not None and path not in PATHS:
+        raise unknown("data path", path, PATHS)
 
 
 def _words(server: str) -> list[str]:
@@ -216,7 +232,7 @@ def _show(carried: Carried) -> None:
     tcp, late = carried.report["tcp"], _lateness(carried)
     console.print("", table, "")
     console.print(Text(f"{carried.report['duration_s']:.1f} s; {late}"))
-    console.print(Text(f"TCP of both ends: {tcp_of(tcp)}"))
+    console.print(Text(f"TCP of both ends: {tcp_of(tcp)}; packets passed by {carried.report['path']}"))
     if carried.by:
         console.print(
             Text(f"beyond the far end (NAT by {carried.by}) paths add their round trip, hosts have their own TCP")
@@ -245,4 +261,4 @@ def _lateness(carried: Carried) -> str:
     return f"packets left {median:.2f} ms late in the median, 99 % within {worst:.2f} ms"
 
 
-__all__ = ["link", "tcp_of"]
+__all__ = ["check_path", "link", "tcp_of"]

@@ -11,6 +11,7 @@ from aqmlab.cli.link import (
     Buffer,
     Cc,
     Classes,
+    DataPath,
     Down,
     Duplicate,
     Ecn,
@@ -22,6 +23,7 @@ from aqmlab.cli.link import (
     Rtt,
     Slot,
     Up,
+    check_path,
     tcp_of,
 )
 from aqmlab.cli.terminal import Terminal, Text, tell
@@ -66,6 +68,7 @@ def live_compare(
     ] = False,
     cc: Cc = None,
     ecn: Ecn = False,
+    path: DataPath = None,
     duration: Annotated[str, typer.Option("--duration", metavar="T", help="Measured time of a run.")] = "10s",
     warmup: Annotated[str, typer.Option("--warmup", metavar="T", help="Time before it, of traffic alike.")] = "3s",
     seeds: Annotated[str, typer.Option("--seeds", metavar="N", help="Runs of each discipline.")] = "3",
@@ -89,6 +92,7 @@ def live_compare(
     from aqmlab.scenario import split_specs
 
     check_target(as_json, force=force)
+    check_path(path)
     traffic = comparing.Traffic(
         check_count("--downloads", downloads, 0, MOST_FLOWS) or 0,
         check_count("--uploads", uploads, 0, MOST_FLOWS) or 0,
@@ -115,7 +119,7 @@ def live_compare(
         links[both[0].label] = both
     numbers = range(1, (check_count("--seeds", seeds, 1, MOST_SEEDS) or 0) + 1)
     told = (lambda text: None) if quiet else (lambda text: tell(f"running {text}"))
-    compared = comparing.compare(links, traffic, numbers, cc or "", told, ecn=ecn, out=out)
+    compared = comparing.compare(links, traffic, numbers, cc or "", told, ecn=ecn, path=path or "", out=out)
     write_json(json_text(comparing.document(compared)), as_json)
     if not quiet:
         _show(compared, to_stderr=as_json == "-")
@@ -167,11 +171,10 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
         table.add_column(Text(aqm), justify="right", overflow="fold")
     for column in filled(columns, lines):
         table.add_row(column.title, column.unit, *(_said(one[column.metric]) for one in lines.values()))
-    tcp: dict[str, Any] = compared.runs[0].carried.report["tcp"]
+    report: dict[str, Any] = compared.runs[0].carried.report
     console.print("", table, "")
-    console.print(
-        Text(f"{runs} runs each of {compared.traffic.duration_s:g} s, with 95 % intervals; TCP {tcp_of(tcp)}")
-    )
+    console.print(Text(f"{runs} runs each of {compared.traffic.duration_s:g} s, with 95 % intervals"))
+    console.print(Text(f"TCP of both ends: {tcp_of(report['tcp'])}; packets passed by {report['path']}"))
     for warning in compared.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
 

@@ -24,6 +24,8 @@ from aqmlab.live.worker import AT_THE_FAR_END
 from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
 
 CAPTURE, SAMPLES, MEASURE, RESOLVER = "near.pcapng", "samples.jsonl", "measure", "resolv.conf"
+# What carries packets between the ends and the link: pairs of veth interfaces, or those of the TUN driver.
+PATHS = ("veth", "tun")
 # As often as a figure of a minute has points, and a reader sees a change.
 SAMPLE_NS = 100_000_000
 
@@ -33,7 +35,8 @@ class Link:
     """Both directions, the seed of all random numbers, and the kernel's TCP at both ends.
 
     An empty congestion control is CUBIC, where permitted; with ``ecn`` TCP asks for ECN, else neither end has it. The
-    far end of one that ``is_open`` has a way to the network of this machine.
+    far end of one that ``is_open`` has a way to the network of this machine. ``path`` is one of `PATHS`; empty, the
+    first of them that the system permits.
     """
 
     down: Line
@@ -42,6 +45,7 @@ class Link:
     congestion_control: str = ""
     ecn: bool = False
     is_open: bool = False
+    path: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ def configuration(link: Link, folder: Path, *, logs: bool = False, captures: boo
         "congestion_control": link.congestion_control or None,
         "ecn": link.ecn,
         "resolver": str(folder / RESOLVER) if link.is_open else None,
+        "path": link.path or None,
     }
 
 
@@ -201,4 +206,4 @@ def _terminal_left_alone() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-__all__ = ["SAMPLE_NS", "Carried", "Link", "carry", "configuration", "unwatched"]
+__all__ = ["PATHS", "SAMPLE_NS", "Carried", "Link", "carry", "configuration", "unwatched"]

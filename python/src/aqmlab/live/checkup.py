@@ -13,7 +13,7 @@ from typing import Any
 
 from aqmlab import _native
 from aqmlab.live import outside
-from aqmlab.live.carrying import Carried, Link, carry
+from aqmlab.live.carrying import PATHS, Carried, Link, carry
 from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
 from aqmlab.vocabulary.errors import MachineError
@@ -55,7 +55,7 @@ class Finding:
 
 def findings() -> list[Finding]:
     """Look at what a link needs, and try one."""
-    return [_program(), _namespaces(), *_limits(), _outside(), *_clock(), _load(), _link()]
+    return [_program(), _namespaces(), *_limits(), *map(_path, PATHS), _outside(), *_clock(), _load(), _link()]
 
 
 def is_able(found: list[Finding]) -> bool:
@@ -90,6 +90,19 @@ def _limits() -> list[Finding]:
         if value is not None and os.geteuid() != 0:
             found.append(Finding(name, value == wanted, value, f"sysctl {name}={wanted}, or run it as root"))
     return found
+
+
+def _path(name: str) -> Finding:
+    """Whether packets can pass by one of the data paths."""
+    advice = {
+        "veth": "packets pass by tun instead; veth needs the kernel's module, and for root CAP_NET_RAW",
+        "tun": "modprobe tun, and let this user open /dev/net/tun; only where there is no veth it is needed",
+    }
+    try:
+        carry(_made("1mbit", name), ["true"])
+    except MachineError as error:
+        return Finding(name, False, str(error), advice[name])
+    return Finding(name, True, "carries packets")
 
 
 def _outside() -> Finding:
@@ -133,12 +146,13 @@ def _link() -> Finding:
         return Finding("link", False, str(error))
     priority = "with real-time priority" if carried.report["real_time"] else "without real-time priority (root has it)"
     tcp = carried.report["tcp"]["congestion_control"]
-    return Finding("link", True, f"one was made, {priority}; TCP's congestion control is {tcp}")
+    path = carried.report["path"]
+    return Finding("link", True, f"one was made, by {path}, {priority}; TCP's congestion control is {tcp}")
 
 
-def _made(rate: str) -> Link:
+def _made(rate: str, path: str = "") -> Link:
     both = {name: {"rate": rate} for name in ("down", "up")}
-    return Link(*lines({"rtt": "20ms", "aqm": "fifo"}, both))
+    return Link(*lines({"rtt": "20ms", "aqm": "fifo"}, both), path=path)
 
 
 def _read(path: str) -> str | None:

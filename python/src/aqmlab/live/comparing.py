@@ -111,6 +111,7 @@ def compare(
     progress: Callable[[str], None] = lambda text: None,
     *,
     ecn: bool = False,
+    path: str = "",
     out: Path | None = None,
     title: str = "",
     continues: bool = False,
@@ -125,6 +126,7 @@ def compare(
         congestion_control: TCP's (empty: CUBIC, where permitted).
         progress: is told what runs.
         ecn: whether TCP asks for ECN.
+        path: what carries packets (`carrying.PATHS`; empty: what is permitted).
         out: new folder for the result; finished runs are in it from then on.
         title: of the result, unless it is the disciplines' names.
         with_report: whether the folder gets figures and a report.
@@ -155,7 +157,7 @@ def compare(
                     continue
                 progress(f"{aqm}, seed {seed}")
                 try:
-                    runs.append(_run(aqm, Link(down, up, seed, congestion_control, ecn), traffic))
+                    runs.append(_run(aqm, Link(down, up, seed, congestion_control, ecn, path=path), traffic))
                 except Interrupted:
                     if place and runs:
                         raise Interrupted(f"interrupted; {len(runs)} runs are kept: aqmlab report {out}") from None
@@ -289,6 +291,7 @@ def document(compared: Compared) -> dict[str, Any]:
                 for one in compared.runs
             },
             "tcp": first.report["tcp"],
+            "path": first.report["path"],
         },
         "warnings": compared.warnings,
         "runs": [

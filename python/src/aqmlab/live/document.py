@@ -35,6 +35,7 @@ def document(carried: Carried) -> dict[str, Any]:
             "command": list(carried.command),
             "servers": [list(server) for server in carried.servers],
             "tcp": report["tcp"],
+            "path": report["path"],
         },
         "warnings": warnings(carried),
         "runs": [

@@ -106,6 +106,7 @@ def told(carried: Carried, accuracy: Mapping[str, Any] | None) -> dict[str, str]
     """Return settings that a link has beside those of `compare`, and how punctual it was before, if that is known."""
     tcp = carried.report["tcp"]
     found = {**settings(tcp["congestion_control"], ecn=tcp["tcp_ecn"] == "1"), "tcp_rmem": tcp["tcp_rmem"]}
+    found["path"] = carried.report["path"]
     if classes := carried.link.down.told["classes"]:
         found["classes"] = f"code points {classes}"
     return found if accuracy is None else {**found, "punctuality": f"{accuracy['said']} (load {accuracy['load']:.1f})"}

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import pty
+import shlex
 import shutil
 import signal
 import struct
@@ -377,7 +378,9 @@ def nothing_is_left_behind_even_after_a_kill(end: signal.Signals, tmp_path: Path
         *line,
         f"sleep {long} & touch {tmp_path}/begun; sleep {long}",
     ]
-    started = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    folders, environment = tmp_path / "temporary", {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+    folders.mkdir()
+    started = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
     deadline = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -388,6 +391,10 @@ def nothing_is_left_behind_even_after_a_kill(end: signal.Signals, tmp_path: Path
         time.sleep(0.01)
     assert ours() == []
     assert sorted(os.listdir("/sys/class/net")) == interfaces
+    # What a kill leaves, the next link takes away.
+    assert len(os.listdir(folders)) == (end == signal.SIGKILL)
+    subprocess.run([*command[:-3], "true"], check=True, stderr=subprocess.DEVNULL, env=environment)
+    assert os.listdir(folders) == []
 
 
 def json_on_standard_output_is_alone_there(aqmlab: Command) -> None:
@@ -554,19 +561,52 @@ def tcp_has_ecn_where_it_is_asked_for(ecn: bool) -> None:
     assert (compared.estimates["codel"]["marks"].value > 0) == ecn
 
 
-def an_interrupt_of_a_comparison_is_told_in_one_line() -> None:
+# From the line that it runs, which comes first: before the namespaces, before the server, and while the traffic runs.
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 3.0])
+def an_interrupt_of_a_comparison_is_told_in_one_line(seconds: float) -> None:
     line = ["--down", "5mbit", "--up", "5mbit", "--rtt", "5ms", "--aqm", "fifo", "--duration", "30s"]
     command = [sys.executable, "-m", "aqmlab", "live-compare", *line]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as started:
         assert started.stderr is not None
         begun = started.stderr.readline()
-        # As a terminal does: all processes of its group are told. The traffic has begun by then, or does not begin.
-        time.sleep(3)
+        # As a terminal does: all processes of its group are told.
+        time.sleep(seconds)
         os.killpg(started.pid, signal.SIGINT)
         said = started.communicate(timeout=60)[1]
     assert begun == "aqmlab: running fifo, seed 1\n"
     assert said == "aqmlab: interrupted; nothing was kept\n"
     assert started.returncode == 130
+
+
+def an_interrupt_before_a_server_listens_ends_the_link_and_is_told_in_one_line(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    server = shlex.join(["sh", "-c", f"echo $$ >{begun}; exec sleep 60"])
+    line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--server", server, "--", "true"]
+    command = [sys.executable, "-m", "aqmlab", "link", "--self-contained", *line]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as started:
+        while not begun.exists():
+            time.sleep(0.01)
+        os.killpg(started.pid, signal.SIGINT)
+        said = started.communicate(timeout=30)[1]
+    assert (said, started.returncode) == ("aqmlab: interrupted; nothing was kept\n", 130)
+
+
+def an_interrupt_is_for_the_command_and_for_no_server(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    serve = "import socket; s = socket.create_server(('', 7000)); c, _ = s.accept(); c.send(c.recv(1))"
+    ask = f"""
+import os, signal, socket
+signal.signal(signal.SIGINT, lambda *told: open({str(told)!r}, "w").close())
+os.killpg(0, signal.SIGINT)
+far = socket.create_connection((os.environ["AQMLAB_FAR"], 7000))
+far.send(b"x")
+assert far.recv(1) == b"x"
+"""
+    line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--quiet"]
+    line += ["--server", shlex.join([sys.executable, "-c", serve]), "--", sys.executable, "-c", ask]
+    command = [sys.executable, "-m", "aqmlab", "link", "--self-contained", *line]
+    assert subprocess.run(command, start_new_session=True).returncode == 0
+    assert told.exists()
 
 
 def the_self_test_measures_a_link_beside_an_idle_timer() -> None:

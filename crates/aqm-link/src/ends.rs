@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -100,7 +100,9 @@ impl Ends {
         let shown = shown(server);
         enter(&self.namespaces.far)?;
         let before = listening();
-        self.servers.push(self.start(server, &self.namespaces.far, Stdio::null())?);
+        // A process group of its own: what a terminal says is for the command.
+        let started = |command: &mut Command| command.process_group(0).stdin(Stdio::null()).spawn();
+        self.servers.push(self.start(server, &self.namespaces.far, started)?);
         let mut waited = Duration::ZERO;
         while listening() <= before {
             let child = self.servers.last_mut().map(Child::try_wait).transpose();
@@ -123,18 +125,23 @@ impl Ends {
 
     /// Starts the command at the near end.
     pub(crate) fn command(&self, command: &[OsString]) -> Result<Child, LinkError> {
-        self.start(command, &self.namespaces.near, Stdio::inherit())
+        self.start(command, &self.namespaces.near, Command::spawn)
     }
 
-    /// Starts a program at an end.
-    fn start(&self, words: &[OsString], end: &File, input: Stdio) -> Result<Child, LinkError> {
+    /// Starts a program at an end, by `spawn`.
+    fn start(
+        &self,
+        words: &[OsString],
+        end: &File,
+        spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
+    ) -> Result<Child, LinkError> {
         let Some((program, arguments)) = words.split_first() else {
             return Err(LinkError::Input("there is no command to run".to_string()));
         };
         let mut command = Command::new(program);
         let [far, far6] = FAR;
         let [near, near6] = NEAR;
-        command.args(arguments).stdin(input).envs([
+        command.args(arguments).envs([
             ("AQMLAB_FAR", far),
             ("AQMLAB_FAR6", far6),
             ("AQMLAB_NEAR", near),
@@ -142,8 +149,7 @@ impl Ends {
         ]);
         command.env("AQMLAB_MEASURE", &self.measure);
         process::starts_in(&mut command, end.as_raw_fd(), Vec::new(), self.resolver.clone());
-        command
-            .spawn()
+        spawn(&mut command)
             .map_err(|error| LinkError::Input(format!("'{}' cannot be run: {error}", shown(words))))
     }
 

@@ -45,7 +45,6 @@ pub fn run(
     let samples = Some(create(&config.samples)?);
     let measure = process::open_pipe(&config.measure)
         .map_err(|error| LinkError::machine(&config.measure.display().to_string(), &error))?;
-    process::ignore_terminal();
     let (mut ends, ports) = Ends::new(config)?;
     process::end_with(parent).map_err(|error| LinkError::machine("prctl", &error))?;
     let mut link = Link {
@@ -64,6 +63,8 @@ pub fn run(
     for server in servers {
         ends.serve(server)?;
     }
+    // Until here an interrupt ends this process, and all.
+    process::ignore_terminal();
     let mut child = ends.command(command)?;
     let real_time = clock::be_punctual();
     let cpu = clock::cpu();

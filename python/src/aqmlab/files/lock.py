@@ -35,6 +35,22 @@ def held(folder: Path) -> Iterator[None]:
         os.close(number)
 
 
+def is_abandoned(folder: Path) -> bool:
+    """Whether a folder has a lock that nobody holds: its process was killed."""
+    try:
+        number = os.open(folder / NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(number)
+
+
 def _acquire(path: Path, folder: Path) -> int:
     while True:
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

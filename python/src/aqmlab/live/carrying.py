@@ -8,22 +8,23 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aqmlab import _native
-from aqmlab.files import disk, system
+from aqmlab.files import disk, system, temporary
 from aqmlab.live import log as logs
-from aqmlab.live import outside
+from aqmlab.live import outside, quietly
 from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.live.worker import AT_THE_FAR_END
 from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
 
 CAPTURE, SAMPLES, MEASURE, RESOLVER = "near.pcapng", "samples.jsonl", "measure", "resolv.conf"
+# A module of this package as a program. -P: nothing is imported from the folder that the user is in.
+QUIETLY = (sys.executable, "-P", quietly.__file__)
 # What carries packets between the ends and the link: pairs of veth interfaces, or those of the TUN driver.
 PATHS = ("veth", "tun")
 # As often as a figure of a minute has points, and a reader sees a change.
@@ -98,13 +99,13 @@ def carry(
 
     Raises:
         InputError: the command, a server or the congestion control does not exist.
+        Interrupted: before the command has begun; from then on it is the command that is told.
         MachineError: the system does not permit it, or lacks something.
 
     """
     if not hasattr(_native, "link"):
         raise MachineError("a live link needs Linux")
-    with tempfile.TemporaryDirectory(prefix="aqmlab-link-") as made:
-        folder = Path(made)
+    with temporary.folder("aqmlab-link-") as folder:
         samples, resolver = folder / SAMPLES, folder / RESOLVER
         os.mkfifo(folder / MEASURE)
         config = configuration(link, folder, logs=bool(log), captures=bool(capture))
@@ -161,29 +162,33 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
     by = ""
     answers, its_answers = os.pipe()
     its_words, words = os.pipe()
-    # -P: nothing is imported from the folder that the user is in.
     given = [json.dumps(request), *map(str, (its_answers, its_words, os.getpid()))]
-    program = [sys.executable, "-P", "-m", "aqmlab.live.worker", *given]
-    with _terminal_left_alone(), open(words, "wb", buffering=0) as said, ExitStack() as ways:
-        worker = subprocess.Popen(program, pass_fds=[its_answers, its_words], stdout=stdout)
+    program = [*QUIETLY, "aqmlab.live.worker", *given]
+    with open(words, "wb", buffering=0) as said, ExitStack() as ways:
+        with _held_back():
+            worker = subprocess.Popen(program, pass_fds=[its_answers, its_words], stdout=stdout)
         for one in (its_answers, its_words):
             os.close(one)
         try:
-            with open(answers) as answer:
+            with _terminal_left_alone(), open(answers) as answer:
                 text = answer.readline()
                 if text.encode() == AT_THE_FAR_END:
                     if resolver:
                         by = ways.enter_context(outside.joined(worker.pid, resolver))
-                    said.write(b"\n")
+                    # If it has been interrupted meanwhile, that is told below.
+                    with suppress(BrokenPipeError):
+                        said.write(b"\n")
                     text = answer.read()
-            worker.wait()
+                worker.wait()
         except BaseException as error:
             worker.kill()
             worker.wait()
             if isinstance(error, KeyboardInterrupt):
                 raise Interrupted("interrupted: the link is gone, and what ran behind it") from None
+            _check_interrupt(worker)
             raise
     if not text:
+        _check_interrupt(worker)
         raise MachineError(f"the process that carries packets has ended: {worker.returncode}")
     answer = json.loads(text)
     if "input" in answer:
@@ -193,10 +198,26 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
     return dict(answer["report"]), by
 
 
+def _check_interrupt(worker: subprocess.Popen[bytes]) -> None:
+    """Say it where an interrupt has ended the process that carries packets: before the command it is told of them."""
+    if -worker.returncode in quietly.SIGNALS:
+        raise Interrupted("interrupted; nothing was kept")
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Hold the signals of a terminal back, for what is started, too: it asks for them when it can be told."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, quietly.SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, quietly.SIGNALS)
+
+
 @contextmanager
 def _terminal_left_alone() -> Iterator[None]:
-    """Leave Ctrl-C to the command, as a shell does: the link ends when the command does."""
-    held = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGQUIT)}
+    """Leave Ctrl-C to the process that carries packets, and to the command once that runs, as a shell does."""
+    held = {one: signal.getsignal(one) for one in quietly.SIGNALS}
     try:
         for one in held:
             signal.signal(one, signal.SIG_IGN)
@@ -206,4 +227,4 @@ def _terminal_left_alone() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-__all__ = ["PATHS", "SAMPLE_NS", "Carried", "Link", "carry", "configuration", "unwatched"]
+__all__ = ["PATHS", "QUIETLY", "SAMPLE_NS", "Carried", "Link", "carry", "configuration", "unwatched"]

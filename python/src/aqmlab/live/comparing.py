@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +15,7 @@ import numpy as np
 
 from aqmlab import _native
 from aqmlab.live import checkup, page, results
-from aqmlab.live.carrying import Carried, Link, carry
+from aqmlab.live.carrying import QUIETLY, Carried, Link, carry
 from aqmlab.live.document import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.live.line import Line
 from aqmlab.results import Result
@@ -28,9 +27,8 @@ from aqmlab.vocabulary.names import listed
 PING_S = 0.02
 # Flows of `compare` that are called otherwise by the kernel.
 KINDS = {"reno": "newreno", "bbr": "bbr1"}
-# Both ends are this program, which imports nothing from the folder that the user is in.
-OURS = (sys.executable, "-P", "-m")
-WORKLOAD, RATED, PAGE = ((*OURS, f"aqmlab.live.{name}") for name in ("workload", "rated", "page"))
+# Both ends are this program.
+WORKLOAD, RATED, PAGE = ((*QUIETLY, f"aqmlab.live.{name}") for name in ("workload", "rated", "page"))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import shutil
-import signal
 import struct
 import subprocess
 import tempfile
@@ -113,8 +112,6 @@ def _image(number: int) -> bytes:
 
 def main() -> None:
     """Serve the page without end."""
-    # An interrupt ends it without a word: aqmlab says it.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     ThreadingHTTPServer(("", PORT), _Handler).serve_forever()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import select
-import signal
 import socket
 import threading
 import time
@@ -99,6 +98,4 @@ class Receivers:
 
 
 if __name__ == "__main__":
-    # An interrupt ends it without a word: aqmlab says it.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     send()

@@ -1,0 +1,28 @@
+"""Folders for temporary files."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from aqmlab.files import lock, temporary
+
+
+def folders_of_the_dead_are_removed_and_those_of_the_living_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, locked_by_nobody, elsewhere = tmp_path / "ours-left", tmp_path / "ours-without", tmp_path / "elsewhere"
+    for one in (left, locked_by_nobody, elsewhere):
+        one.mkdir()
+    for one in (left, elsewhere):
+        (one / lock.NAME).touch()
+    (tmp_path / "ours-link").symlink_to(elsewhere)
+    with temporary.folder("ours-") as first, temporary.folder("ours-") as second:
+        names = {path.name for path in tmp_path.iterdir()}
+        # What has no lock may be anybody's.
+        assert names == {first.name, second.name, "ours-without", "ours-link", "elsewhere"}
+        assert first.name.startswith("ours-")
+    assert {path.name for path in tmp_path.iterdir()} == {"ours-without", "ours-link", "elsewhere"}

@@ -42,6 +42,12 @@ impl RateSender {
         self.ecn
     }
 
+    /// When a timer has something to do, in nanoseconds, if one runs.
+    #[getter]
+    fn deadline(&self) -> Option<u64> {
+        self.control.deadline().map(Time::as_nanos)
+    }
+
     /// Something happens; gives its rate and its target after it, bit/s.
     fn after(&mut self, nanos: u64, kind: &str, first: f64, second: f64) -> PyResult<(f64, f64)> {
         let now = Time::from_nanos(nanos);

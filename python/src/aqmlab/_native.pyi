@@ -311,6 +311,9 @@ class RateSender:
     @property
     def ecn(self) -> int:
         """The ECN field of them (RFC 3168)."""
+    @property
+    def deadline(self) -> int | None:
+        """When a timer has something to do, in nanoseconds, if one runs."""
 
     def after(self, nanos: int, kind: str, first: float, second: float) -> tuple[float, float]:
         """Let something happen, with up to two numbers; return its rate and its target after it, bit/s.

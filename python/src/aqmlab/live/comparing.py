@@ -221,7 +221,8 @@ def _asked(
 def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
     plan: dict[str, Any] = {"down": traffic.down, "up": traffic.up, "ping_s": PING_S}
     plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s, "datagrams": asdict(traffic.datagrams)}
-    plan["rated"] = {**asdict(traffic.rated), "line_bps": link.down.rate_bps, "seed": link.seed}
+    plan["rated"] = {**asdict(traffic.rated), "line_bps": link.down.rate_bps}
+    plan["rated"] |= {"overhead": link.down.overhead, "seed": link.seed}
     plan["browser"] = traffic.browser
     # Each in a process of its own, which transfers do not keep waiting.
     servers = [[*WORKLOAD, "server"]]

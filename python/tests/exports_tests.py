@@ -74,7 +74,10 @@ def flent_opens_its_files_and_computes_what_the_runs_measured(made: Result, tmp_
     assert len(opened.x_values) == series["time_s"].n_unique()
     late = [x > 1.0 for x in opened.x_values]
     total = np.array(opened["TCP upload sum"])[late].mean()
-    assert total == pytest.approx(made.runs.filter(aqm="fifo", seed=1)["goodput_mbit"].item(), rel=0.02)
+    delivered = series.filter(pl.col("name") == "goodput_mbit", pl.col("time_s") > 1.0)["value"].mean()
+    assert total == pytest.approx(delivered, rel=0.001)
+    # Over time it is what receivers handed on, with what had waited beyond gaps since slow start.
+    assert total > made.runs.filter(aqm="fifo", seed=1)["goodput_mbit"].item()
     ping = np.array(opened["Ping (ms) ICMP"])[late]
     delays = series.filter(name="qdelay_ms").filter(pl.col("time_s") > 1.0)["value"].fill_null(0.0)
     assert ping == pytest.approx(delays.to_numpy() + 40.0)

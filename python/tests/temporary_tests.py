@@ -14,15 +14,19 @@ def folders_of_the_dead_are_removed_and_those_of_the_living_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, locked_by_nobody, elsewhere = tmp_path / "ours-left", tmp_path / "ours-without", tmp_path / "elsewhere"
-    for one in (left, locked_by_nobody, elsewhere):
+    left, without, result, elsewhere = (
+        tmp_path / one for one in ("ours-left", "ours-without", "ours-result", "elsewhere")
+    )
+    for one in (left, without, result, elsewhere):
         one.mkdir()
     for one in (left, elsewhere):
-        (one / lock.NAME).touch()
+        (one / temporary.LOCK).touch()
+    # A command that was killed has left its lock in a result, whose runs are kept.
+    (result / lock.NAME).touch()
     (tmp_path / "ours-link").symlink_to(elsewhere)
     with temporary.folder("ours-") as first, temporary.folder("ours-") as second:
         names = {path.name for path in tmp_path.iterdir()}
         # What has no lock may be anybody's.
-        assert names == {first.name, second.name, "ours-without", "ours-link", "elsewhere"}
+        assert names == {first.name, second.name, "ours-without", "ours-result", "ours-link", "elsewhere"}
         assert first.name.startswith("ours-")
-    assert {path.name for path in tmp_path.iterdir()} == {"ours-without", "ours-link", "elsewhere"}
+    assert {path.name for path in tmp_path.iterdir()} == {"ours-without", "ours-result", "ours-link", "elsewhere"}

@@ -39,14 +39,24 @@ pub(crate) fn has_ipv6() -> bool {
     fs::read_to_string("/proc/sys/net/ipv6/conf/default/disable_ipv6").is_ok_and(|value| value.trim() == "0")
 }
 
-/// Runs lines of `ip` (iproute2) in a namespace.
+/// Runs lines of `ip` in a namespace.
 pub(crate) fn ip(batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> {
-    let fails = |why: String| LinkError::Machine(format!("ip (iproute2): {why}"));
+    iproute2("ip", batch, namespace, kept)
+}
+
+/// Runs lines of `tc` in a namespace.
+pub(crate) fn tc(batch: &str, namespace: RawFd) -> Result<(), LinkError> {
+    iproute2("tc", batch, namespace, Vec::new())
+}
+
+fn iproute2(program: &str, batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> Result<(), LinkError> {
+    let fails = |why: String| LinkError::Machine(format!("{program} (iproute2): {why}"));
     // Users' paths may lack the folders of the administrator.
-    let program = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"]
+    let place = ["/usr/sbin", "/sbin", "/usr/bin"]
+        .map(|folder| format!("{folder}/{program}"))
         .into_iter()
         .find(|path| fs::exists(path).unwrap_or(false));
-    let mut command = Command::new(program.unwrap_or("ip"));
+    let mut command = Command::new(place.as_deref().unwrap_or(program));
     command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     process::starts_in(&mut command, namespace, kept, None);
     let mut child = command.spawn().map_err(|error| fails(format!("cannot be run: {error}")))?;

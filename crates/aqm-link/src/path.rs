@@ -1,7 +1,7 @@
 //! The interfaces of both ends, and what carries frames between them and this process: the data path.
 
 use crate::config::{DataPath, LinkError, MTU};
-use crate::namespaces::{INTERFACE, Namespaces, enter, has_ipv6, ip};
+use crate::namespaces::{INTERFACE, Namespaces, enter, has_ipv6, ip, tc};
 use crate::os::device::without_offloads;
 use crate::os::frames::FRAMES;
 use crate::os::port::Port;
@@ -74,6 +74,8 @@ fn tun(namespaces: &Namespaces) -> Result<[Port; 2], LinkError> {
         // The queue has the room that the other path's ring has.
         let set = format!("link set {INTERFACE} address {address} mtu {MTU} txqueuelen {FRAMES}\n");
         ip(&set, end.as_raw_fd(), Vec::new())?;
+        // As at veth. The machine's default could pace flows (`fq`), or drop what nobody counts.
+        tc(&format!("qdisc replace dev {INTERFACE} root noqueue\n"), end.as_raw_fd())?;
         Ok(Port::Tap(tap))
     };
     let ports = [make(OURS[0], far)?, make(OURS[1], near)?];

@@ -52,7 +52,8 @@ pub(crate) fn be_punctual() -> bool {
     // SAFETY: neither call reads or writes memory of ours but `priority`.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1);
-        let priority = libc::sched_param { sched_priority: 1 };
+        // Above the rate-based senders, which have 1.
+        let priority = libc::sched_param { sched_priority: 2 };
         libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const priority) == 0
     }
 }

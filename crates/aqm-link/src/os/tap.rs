@@ -5,7 +5,7 @@
 
 use super::checked;
 use super::device::about;
-use super::frames::{BATCH, FRAME_BYTES, Sent};
+use super::frames::{BATCH, FRAME_BYTES, FRAMES, Sent};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -39,17 +39,17 @@ impl Tap {
         Ok(Tap { driver, name: name.to_string(), counters: File::open(COUNTERS)? })
     }
 
-    /// Hands frames that are there to `take`, at most a batch; says how many there were. The driver stamps none.
+    /// Hands frames that are there to `take`, at most as many as its queue holds; says how many there were. The driver stamps none.
     pub(crate) fn receive(&mut self, mut take: impl FnMut(&[u8], Option<u64>)) -> usize {
         let mut frame = [0; FRAME_BYTES];
-        for received in 0..BATCH {
+        for received in 0..FRAMES {
             match self.driver.read(&mut frame) {
                 Ok(length) => take(&frame[..length], None),
                 // None is there, or the interface is gone, which poll(2) says, too.
                 Err(_) => return received,
             }
         }
-        BATCH
+        FRAMES
     }
 
     /// Hands up to a batch of frames to the kernel, one by one: the driver takes no more in a call.
@@ -59,7 +59,10 @@ impl Tap {
             match (&self.driver).write(frame) {
                 Ok(_) => sent += 1,
                 Err(_) if sent > 0 => break,
-                Err(error) if error.raw_os_error() == Some(libc::EBADFD) => return Sent::Gone,
+                // Gone, or down.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EBADFD | libc::EIO)) => {
+                    return Sent::Gone;
+                }
                 Err(_) => return Sent::Refused,
             }
         }

@@ -289,7 +289,7 @@ pub static RELATIONS: &[Relation] = &[
 pub static STACKS: &[Preset] = &[
     Preset {
         name: "rfc",
-        source: "the RFCs' mandatory parts with the defaults of docs/reference/transports; minrto and delack as in Linux",
+        source: "the RFCs' mandatory parts with the defaults of docs/reference/transports, but for RFC 5681 section 4.3 (relapse); minrto and delack as in Linux",
         values: &[],
     },
     Preset {

@@ -301,8 +301,8 @@ impl Sender {
         }
         let lost = self.find_overdue(flight, now);
         let alone = self.board.len() == 1;
-        let quiet =
-            self.recovery.phase != Phase::Open || self.board.sacked_bytes() > 0 || self.board.is_empty();
+        let recovers = self.recovery.phase != Phase::Open || self.relapses();
+        let quiet = recovers || self.board.sacked_bytes() > 0 || self.board.is_empty();
         if let Some(rack) = &mut self.rack {
             if quiet {
                 rack.probe_at = None;

@@ -15,14 +15,14 @@ NAME = ".lock"
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def held(folder: Path, name: str = NAME) -> Iterator[None]:
     """Hold the lock of a folder.
 
     Raises:
         MachineError: if another process holds it, saying which.
 
     """
-    path = folder / NAME
+    path = folder / name
     number = _acquire(path, folder)
     try:
         os.ftruncate(number, 0)
@@ -35,10 +35,10 @@ def held(folder: Path) -> Iterator[None]:
         os.close(number)
 
 
-def is_abandoned(folder: Path) -> bool:
+def is_abandoned(folder: Path, name: str) -> bool:
     """Whether a folder has a lock that nobody holds: its process was killed."""
     try:
-        number = os.open(folder / NAME, os.O_RDONLY | os.O_CLOEXEC)
+        number = os.open(folder / name, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False
     try:

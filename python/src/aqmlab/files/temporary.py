@@ -12,6 +12,9 @@ from pathlib import Path
 
 from aqmlab.files import lock
 
+# Not that of a result, which lies in a folder of any name and outlives its process.
+LOCK = ".temporary.lock"
+
 
 @contextmanager
 def folder(prefix: str) -> Iterator[Path]:
@@ -20,16 +23,16 @@ def folder(prefix: str) -> Iterator[Path]:
     Those of processes that have ended without doing so are removed before: the lock of such a folder is held by nobody.
     """
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
-        if _is_ours(left) and lock.is_abandoned(left):
+        if _is_ours(left) and lock.is_abandoned(left, LOCK):
             shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(prefix="aqmlab-new-"))
-    try:
-        with lock.held(made):
+    with lock.held(made, LOCK):
+        try:
             # It has its name only now that it is locked: else another process could take it for one that was left.
             made = made.rename(made.with_name(made.name.replace("aqmlab-new-", prefix, 1)))
             yield made
-    finally:
-        shutil.rmtree(made)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
 
 
 def _is_ours(path: Path) -> bool:
@@ -40,4 +43,4 @@ def _is_ours(path: Path) -> bool:
     return False
 
 
-__all__ = ["folder"]
+__all__ = ["LOCK", "folder"]

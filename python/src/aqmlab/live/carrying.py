@@ -165,11 +165,12 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
     given = [json.dumps(request), *map(str, (its_answers, its_words, os.getpid()))]
     program = [*QUIETLY, "aqmlab.live.worker", *given]
     with open(words, "wb", buffering=0) as said, ExitStack() as ways:
-        with _held_back():
-            worker = subprocess.Popen(program, pass_fds=[its_answers, its_words], stdout=stdout)
-        for one in (its_answers, its_words):
-            os.close(one)
+        worker = None
         try:
+            with _held_back():
+                worker = subprocess.Popen(program, pass_fds=[its_answers, its_words], stdout=stdout)
+            for one in (its_answers, its_words):
+                os.close(one)
             with _terminal_left_alone(), open(answers) as answer:
                 text = answer.readline()
                 if text.encode() == AT_THE_FAR_END:
@@ -181,11 +182,13 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
                     text = answer.read()
                 worker.wait()
         except BaseException as error:
-            worker.kill()
-            worker.wait()
+            if worker:
+                worker.kill()
+                worker.wait()
             if isinstance(error, KeyboardInterrupt):
                 raise Interrupted("interrupted: the link is gone, and what ran behind it") from None
-            _check_interrupt(worker)
+            if worker:
+                _check_interrupt(worker)
             raise
     if not text:
         _check_interrupt(worker)

@@ -142,7 +142,9 @@ def compare(
         kept = place.kept if place else None
         earlier = None
         if kept and place:
-            settings = results.settings(congestion_control, ecn=ecn)
+            # All runs are carried alike: what is permitted may be another thing by now.
+            path = path or results.path(kept)
+            settings = {**results.settings(congestion_control, ecn=ecn), "path": path}
             asked = _asked(links, traffic, seeds, congestion_control, settings, None, title)
             earlier = results.continued(kept, asked, place.path)
         finished = set(earlier.runs.select("aqm", "seed").rows()) if earlier else set()
@@ -160,6 +162,7 @@ def compare(
                     if place and runs:
                         raise Interrupted(f"interrupted; {len(runs)} runs are kept: aqmlab report {out}") from None
                     raise
+                path = runs[-1].carried.report["path"]
                 if place:
                     if len(runs) == 1:
                         place.begin(_ran(links, traffic, seeds, runs[0], accuracy, title).manifest(), earlier)

@@ -78,7 +78,7 @@ def _be_punctual() -> None:
 
     Elsewhere a network card does this. What a loaded machine keeps waiting for more than `MOST_BEHIND_S` sends less.
     """
-    with suppress(PermissionError):
+    with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 

@@ -240,6 +240,11 @@ def continued(kept: store.Kept, asked: Asked, folder: Path) -> Frames:
     return kept.frames
 
 
+def path(kept: store.Kept) -> str:
+    """Return what carried the runs that a folder has."""
+    return str(kept.manifest["points"][0]["scenario"]["live"]["path"])
+
+
 def _compared(manifest: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
     scenario = manifest["points"][0]["scenario"]
     live = scenario.get("live", {})

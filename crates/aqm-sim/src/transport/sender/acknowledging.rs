@@ -212,7 +212,7 @@ impl Sender {
 
     /// Whether a recovery is over while data sent after it began are known to be lost: a second indication of congestion
     /// (RFC 5681 section 4.3).
-    fn relapses(&self) -> bool {
+    pub(super) fn relapses(&self) -> bool {
         self.settings.relapses && self.recovery.phase == Phase::Open && self.board.has_lost()
     }
 

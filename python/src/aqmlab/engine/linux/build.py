@@ -7,15 +7,15 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from aqmlab.engine.linux import place
 from aqmlab.engine.linux.packages import Packages
-from aqmlab.files import machine
+from aqmlab.files import machine, session
 from aqmlab.vocabulary.errors import InputError, MachineError
 
 # Programs, and the packages that have them.
@@ -247,29 +247,16 @@ def _call(words: Sequence[str], cwd: Path | None, on_line: Callable[[str], None]
 
     """
     said: list[str] = []
-    process = subprocess.Popen(
-        words,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env={**os.environ, "LC_ALL": "C"},
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            said.append(line)
-            if on_line:
-                on_line(line)
+    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    how |= {"cwd": cwd, "text": True, "errors": "replace", "env": {**os.environ, "LC_ALL": "C"}}
+    with session.alone(words, **how) as process:
+        assert process.stdout is not None
+        with process.stdout as lines:
+            for line in lines:
+                said.append(line)
+                if on_line:
+                    on_line(line)
         status = process.wait()
-    finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
     if status:
         raise MachineError(f"engine linux: {words[0]} failed: {_reason(said)}; the same command continues")
     return "".join(said)

@@ -6,13 +6,13 @@ import functools
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from aqmlab.engine.linux.job import BOOT_NS, Job
 from aqmlab.engine.linux.patience import OwnTime, use_of
 from aqmlab.engine.linux.place import KERNEL, ROOT, Place
 from aqmlab.engine.linux.recorded import changes
+from aqmlab.files import session
 from aqmlab.vocabulary.errors import Cancelled, InputError, MachineError
 
 MEMORY_MB = 512
@@ -142,19 +143,9 @@ def kernel(program: str) -> list[str]:
 def ended(command: Sequence[str], around: Path, seed: int, label: str, watch: Watch) -> float:
     """Run a kernel until it ends; return its processor time. What it says is in the file ``console`` of a folder."""
     with (around / "console").open("wb") as console:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=console,
-            stderr=console,
-            env=_environment(around, seed),
-            cwd=around,
-            start_new_session=True,
-        )
-    try:
-        return _wait(process, label, watch)
-    finally:
-        _end(process)
+        how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": console, "stderr": console}
+        with session.alone(command, env=_environment(around, seed), cwd=around, **how) as process:
+            return _wait(process, label, watch)
 
 
 def _wait(process: subprocess.Popen[bytes], label: str, watch: Watch) -> float:
@@ -176,13 +167,6 @@ def _wait(process: subprocess.Popen[bytes], label: str, watch: Watch) -> float:
                 f"engine linux: {label}: the guest hung at {reached_ns / 1e9:.1f} s and was stopped; finished "
                 "runs are kept, and the same command continues"
             )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the guest and all processes of its session."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _environment(around: Path, seed: int) -> dict[str, str]:

@@ -157,7 +157,7 @@ link-virtual: .venv/native .venv/dev ## the live link in a Linux kernel in virtu
 	$(BIN)/pytest python/tests/virtual_link_tests.py
 
 validate-stacks: .venv/native ## compare quinn's congestion controls with ours in 96 cells, and read the logs of those that differ (four minutes)
-	$(BIN)/python validate/stacks/compare.py
+	$(BIN)/python validate/stacks/compare.py --out validate/stacks/cells.csv
 	$(BIN)/python validate/stacks/traces.py
 
 validate-live: .venv/native ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)

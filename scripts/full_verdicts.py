@@ -4,10 +4,13 @@
     aqmlab reproduce large-network --no-readings --json result.json
     scripts/full_verdicts.py result.json
 
+    aqmlab reproduce all --live --json live.json      (19 minutes, in real time)
+    scripts/full_verdicts.py live.json
+
 Writes experiments/PAPER/verdicts.csv, which the quick form shows, and measured.csv: the mean over the seeds of all that
 each claim compares, against which figures in the README are held. What is not in the results stays: other presets, and
-mechanisms that only `--beyond` runs. In the table between the two marks in the README, cells of a claim's row below a
-preset's name are written from the verdicts, so that none is typed in.
+mechanisms that only `--beyond` or `--live` runs. In the table between the two marks in the README, cells of a claim's
+row below a preset's name are written from the verdicts, so that none is typed in.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -15,11 +16,11 @@ import pytest
 from browser import LOOKED_AT, needs_browser, opened
 from conftest import Command
 
-from aqmlab import papers, scenario
+from aqmlab import experiment, papers, scenario
 from aqmlab.files import shipped
 from aqmlab.live import checkup
 from aqmlab.papers import paper as folders
-from aqmlab.papers import workspace
+from aqmlab.papers import reproduction, workspace
 from aqmlab.papers.claims import Measure
 from aqmlab.papers.printed import Printed, printed
 from aqmlab.results import Result
@@ -156,6 +157,88 @@ def what_cannot_run_live_is_refused_before_the_first_run(
     ended = aqmlab("reproduce", "s-pie", "--beyond", "--out", "out")
     assert ended.status == 2
     assert f"{small / 'beyond/live.toml'}: sweep: does not run live" in ended.line
+    assert not Path("out").exists()
+
+
+LIVE = """
+[[mechanism]]
+id = "small-live-{number}"
+says = "Live, too, CoDel has the shorter queue"
+where = "Figure 1"
+explains = ["small-1"]
+scenario = "live"
+measure.of = "qdelay_mean_ms"
+expect = ["codel < fifo"]
+"""
+
+
+@pytest.fixture
+def live(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The paper with a comparison that is judged twice on live packets, here simulated ones, and once on others."""
+    (small / "beyond").mkdir()
+    scenario = SCENARIO.partition("[values]")[0].replace("$preset", "rfc8033").replace('series = "groups"\n', "")
+    for name in ("live", "more"):
+        (small / f"beyond/{name}.toml").write_text(scenario.replace('"5mbit"', '"5mbit"\nbuffer = "200p"'))
+    mechanisms = [LIVE.format(number=number) for number in (1, 2)] + [
+        LIVE.format(number=0).replace("small-live-0", "small-why").replace('"live"', '"more"')
+    ]
+    (small / "claims.toml").write_text(CLAIMS + "".join(mechanisms))
+    monkeypatch.setattr(checkup, "refusal", lambda: "")
+    monkeypatch.setattr(reproduction.scenarios, "planned", lambda experiment: SimpleNamespace(seconds=27))
+    monkeypatch.setattr(
+        reproduction.scenarios,
+        "conduct",
+        lambda loaded, place, progress: experiment.conduct(
+            loaded, "reproduce", 1, place, None, with_report=False, yes=True
+        ),
+    )
+    return small
+
+
+@pytest.mark.usefixtures("live")
+def what_is_judged_on_live_packets_is_a_family_of_its_own(tmp_path: Path) -> None:
+    paper = papers.find("s-pie")
+    assert [one.id for one in paper.mechanisms] == ["small-why"]
+    assert [one.id for one in paper.live] == ["small-live-1", "small-live-2"]
+    with_all = papers.conduct(paper, ["printed"], folder=tmp_path / "all", beyond=True, readings=False)
+    alone = papers.conduct(paper, ["printed"], folder=tmp_path / "alone", live=True, readings=False)
+    # Neither claims nor ablations change a live verdict, nor it theirs.
+    assert with_all.live == alone.live
+    assert (len(with_all.mechanisms["printed"]), len(with_all.judgements["printed"])) == (1, 4)
+    assert (alone.mechanisms["printed"], alone.judgements["printed"], list(alone.beyond)) == ([], [], ["live"])
+
+
+@pytest.mark.usefixtures("live")
+def live_packets_alone_are_run_and_judged_if_asked_for(aqmlab: Command) -> None:
+    ended = aqmlab("reproduce", "s-pie", "--live", "--out", "out", "--json", "out.json")
+    assert ended.status == 0, ended.err
+    assert "s-pie beyond: live runs 27 s and a moment each, in real time" in ended.err
+    assert "2 reproduced of 2 claims" in ended.out
+    found = json.loads(Path("out.json").read_text())
+    assert [one["id"] for one in found["claims"]] == ["small-live-1", "small-live-2"]
+    assert {one["scenario"] for one in found["runs"]} == {"live"}
+    page = Path("out/s-pie.html").read_text()
+    assert "<h2>Live</h2>" in page
+    assert "<h2>Claims</h2>" not in page
+    assert "small-live-2" in Path("out/index.html").read_text()
+    # The folder's verdicts are not those of the paper, nor lost when it is asked for.
+    ended = aqmlab("reproduce", "s-pie", "--out", "out")
+    assert (ended.status, "holds s-pie live too" in ended.line) == (2, True)
+    assert aqmlab("reproduce", "s-pie", "--beyond", "--no-readings", "--out", "out").status == 0
+    assert all(f"<h2>{name}</h2>" in Path("out/s-pie.html").read_text() for name in ("Claims", "Why", "Live"))
+
+
+def live_packets_alone_need_a_link_and_a_scenario(live: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    for option in ("beyond", "search"):
+        ended = aqmlab("reproduce", "s-pie", "--live", f"--{option}", "--out", "out")
+        assert (ended.status, f"leave out --{option}" in ended.line) == (2, True)
+    monkeypatch.setattr(checkup, "refusal", lambda: "namespaces are forbidden")
+    ended = aqmlab("reproduce", "s-pie", "--live", "--out", "out")
+    assert (ended.status, "s-pie, live: namespaces are forbidden" in ended.line) == (1, True)
+    (live / "beyond/live.toml").unlink()
+    (live / "claims.toml").write_text(CLAIMS)
+    ended = aqmlab("reproduce", "s-pie", "--live", "--out", "out")
+    assert (ended.status, "has nothing that runs live" in ended.line) == (2, True)
     assert not Path("out").exists()
 
 

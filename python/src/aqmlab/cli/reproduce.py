@@ -10,7 +10,7 @@ import typer
 from aqmlab import __version__
 from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
-from aqmlab.vocabulary.errors import CheckError, unknown
+from aqmlab.vocabulary.errors import CheckError, InputError, unknown
 from aqmlab.vocabulary.json_text import json_text
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ def reproduce(
         bool, typer.Option("--quick", help="The same claims with fewer AQMs, points or seeds: two minutes at most.")
     ] = False,
     beyond: Annotated[bool, typer.Option("--beyond", help="Also run what goes beyond the paper.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Run nothing but what goes beyond the paper on live packets, in real time.")
+    ] = False,
     search: Annotated[
         bool, typer.Option("--search", help="Search the values that the paper leaves open for its numbers.")
     ] = False,
@@ -77,6 +80,7 @@ def reproduce(
     from aqmlab import papers, store
     from aqmlab.cli import show
     from aqmlab.papers import pages, searching, workspace
+    from aqmlab.papers.paper import LIVE
 
     if paper == "list":
         Terminal().print(_listed([papers.find(name) for name in papers.built()]))
@@ -88,6 +92,10 @@ def reproduce(
     if paper == "all" and preset is not None:
         # Not every paper has every preset.
         chosen = [one for one in chosen if preset in one.presets] or chosen
+    if live and (beyond or search):
+        raise InputError(f"--live runs nothing else: leave out --{'beyond' if beyond else 'search'}")
+    if live and paper == "all":
+        chosen = [one for one in chosen if one.runs_live]
     for one in chosen:
         if preset is not None and preset not in one.presets:
             raise unknown(f"preset of {one.name}", preset, one.presets)
@@ -95,7 +103,9 @@ def reproduce(
     for one in searched:
         searching.load(one)
     folder = store.dated("reproduce") if out is None else out
-    workspace.check(folder, {one.name: [preset] if preset else list(one.presets) for one in chosen})
+    own = [LIVE] if live or beyond else []
+    presets = {one.name: [] if live else [preset] if preset else list(one.presets) for one in chosen}
+    workspace.check(folder, {name: [*several, *own] for name, several in presets.items()})
     found: list[Reproduction] = []
     with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar, workspace.held(folder):
         for one in chosen:
@@ -109,7 +119,8 @@ def reproduce(
                     jobs=number,
                     quick=quick,
                     beyond=beyond,
-                    readings=readings,
+                    live=live,
+                    readings=readings and not live,
                     search=one in searched,
                     watcher=bar,
                 )
@@ -153,7 +164,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
 
     from aqmlab.cli.search import shown as searched
     from aqmlab.papers import cards
-    from aqmlab.papers.table import claim_tables, counts, mechanism_tables
+    from aqmlab.papers.table import claim_tables, counts, live_tables, mechanism_tables
     from aqmlab.papers.verdicts import by_chance
 
     paper = reproduction.paper
@@ -162,7 +173,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
     parts += [Text(opening), ""] if opening else []
     limits = cards.limits(reproduction)
     parts += [Text(limits), ""] if limits else []
-    for claim in [*claim_tables(reproduction), *mechanism_tables(reproduction)]:
+    for claim in [*claim_tables(reproduction), *mechanism_tables(reproduction), *live_tables(reproduction)]:
         unit = f" ({claim.claim.unit})" if claim.claim.unit else ""
         where = (f"  {claim.claim.where}", "dim")
         parts.append(Text.assemble((claim.claim.id, "bold"), f"  {claim.claim.says}{unit}", where))
@@ -193,7 +204,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
     for reading in paper.readings:
         readings.add_row(reading.about, Text(reading.chosen, style="dim"))
     parts += [readings, ""]
-    for preset, judgements in reproduction.judgements.items():
+    for preset, judgements in reproduction.counted.items():
         total = Text.assemble((preset, "bold"), f" ({paper.presets[preset]}): ")
         present = [(verdict, n) for verdict, n in counts(judgements).items() if n]
         for place, (kind, n) in enumerate(present):
@@ -201,7 +212,7 @@ def _shown(reproduction: Reproduction) -> RenderableType:
             total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
         parts.append(total)
     # The same number of claims: the same for every preset.
-    chances = dict.fromkeys(by_chance(judgements) for judgements in reproduction.judgements.values())
+    chances = dict.fromkeys(by_chance(judgements) for judgements in reproduction.counted.values())
     parts += [Text(chance, style="dim") for chance in chances]
     if reproduction.search:
         parts += ["", searched(reproduction.search)]

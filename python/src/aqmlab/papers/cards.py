@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.table import ClaimTable, claim_tables, counts
+from aqmlab.papers.table import ClaimTable, counted_tables, counts
 from aqmlab.papers.verdicts import HOLDS, UNDECIDED, Check, Judgement, Ratio, Verdict
 from aqmlab.search import Reach, Space
 
@@ -145,7 +145,7 @@ class Overview:
 def overview(reproduction: Reproduction) -> Overview:
     """Return a paper for the front page."""
     space = reproduction.space
-    tables = claim_tables(reproduction)
+    tables = counted_tables(reproduction)
     shares = [
         reach.share
         for one in tables
@@ -155,7 +155,7 @@ def overview(reproduction: Reproduction) -> Overview:
         reproduction.paper.name,
         reproduction,
         opening(space),
-        {preset: counts(found) for preset, found in reproduction.judgements.items()},
+        {preset: counts(found) for preset, found in reproduction.counted.items()},
         f"{sum(share >= 0.5 for share in shares)} of {len(shares)}" if shares else "",
         tuple((one.claim.id, one.claim.says, one.judgements, strip(one.claim.id, space)) for one in tables),
     )
@@ -197,7 +197,7 @@ def limits(reproduction: Reproduction) -> str:
     """Return what a quick form cannot decide, in a sentence; nothing for a full one."""
     if not reproduction.quick:
         return ""
-    tables = claim_tables(reproduction)
+    tables = counted_tables(reproduction)
 
     def having(verdicts: Sequence[Verdict]) -> list[str]:
         return [one.claim.id for one in tables if any(each.verdict in verdicts for each in one.judgements.values())]

@@ -13,7 +13,7 @@ from aqmlab.papers import cards, drawing, provenance, search_page, searching, st
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
-from aqmlab.papers.table import Cell, cell, claim_tables, counts, mechanism_tables
+from aqmlab.papers.table import Cell, cell, claim_tables, counts, live_tables, mechanism_tables
 from aqmlab.papers.verdicts import Verdict, by_chance
 from aqmlab.report import environment
 
@@ -92,8 +92,9 @@ def render_page(
             limits=cards.limits(reproduction),
             cards=cards.cards(claim_tables(reproduction), reproduction),
             mechanisms=cards.cards(mechanism_tables(reproduction), reproduction),
-            counts={preset: counts(found) for preset, found in reproduction.judgements.items()},
-            chance=by_chance(next(iter(reproduction.judgements.values()))),
+            live=cards.cards(live_tables(reproduction), reproduction),
+            counts={preset: counts(found) for preset, found in reproduction.counted.items()},
+            chance=by_chance(next(iter(reproduction.counted.values()))),
             classes=CLASSES,
             beside=of_claims,
             figures={title: same for title, same in shown.items() if title not in placed},

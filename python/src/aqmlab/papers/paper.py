@@ -34,7 +34,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, ready to run; ``full`` are the verdicts of its full form that are kept with it, by preset and claim."""
+    """A paper, ready to run.
+
+    ``mechanisms`` are explanations by ablations, ``live`` what is judged once more on live packets; ``full`` are the
+    verdicts of its full form that are kept with it, by preset and claim.
+    """
 
     name: str
     folder: Path
@@ -43,6 +47,7 @@ class Paper:
     presets: dict[str, str]
     claims: list[Claim]
     mechanisms: list[Claim]
+    live: list[Claim]
     readings: list[Reading]
     drawings: list[Drawing]
     standings: list[Standing]
@@ -50,8 +55,13 @@ class Paper:
 
     @property
     def statements(self) -> list[Claim]:
-        """All that is judged: the paper's claims and our mechanisms."""
-        return [*self.claims, *self.mechanisms]
+        """All that is judged: the paper's claims, our mechanisms, and those on live packets."""
+        return [*self.claims, *self.mechanisms, *self.live]
+
+    @property
+    def runs_live(self) -> bool:
+        """Whether it has a scenario on live packets."""
+        return LIVE in self.scenarios(BEYOND)
 
     def scenarios(self, preset: str) -> dict[str, Path]:
         """Return the scenario files of a preset (or of ``beyond``) by their names."""
@@ -94,7 +104,8 @@ def load(folder: Path) -> Paper:
         reference=table.text("reference"),
         presets=presets,
         claims=[one for one in statements if not one.explains],
-        mechanisms=[one for one in statements if one.explains],
+        mechanisms=[one for one in statements if one.explains and not _is_live(one)],
+        live=[one for one in statements if one.explains and _is_live(one)],
         readings=_readings(Table.read(folder / "readings.toml")),
         drawings=figures.read(layout),
         standings=standings.read(layout),
@@ -110,6 +121,10 @@ def load(folder: Path) -> Paper:
         for scenario in sorted(wanted - known):
             raise InputError(f"{folder / preset}: there is no {scenario}.toml, which a claim or a figure names")
     return paper
+
+
+def _is_live(claim: Claim) -> bool:
+    return any(measure.scenario == LIVE for measure in claim.measures.values())
 
 
 def _readings(table: Table) -> list[Reading]:

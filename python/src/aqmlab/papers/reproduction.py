@@ -21,6 +21,7 @@ from aqmlab.scenario import Experiment, cost
 from aqmlab.search import Outcome, Space
 from aqmlab.search import conduct as conduct_search
 from aqmlab.stats.statistics import Estimate
+from aqmlab.vocabulary.errors import InputError, MachineError
 
 
 @dataclass(frozen=True)
@@ -45,19 +46,29 @@ class Reproduction:
 
     @functools.cached_property
     def judgements(self) -> dict[str, list[Judgement]]:
-        """The claims judged, by preset."""
-        return {preset: self._judged(self.paper.claims, preset) for preset in self.presets}
+        """The claims judged, by preset; none where only live packets were run."""
+        claims = self.paper.claims if any(self.results.values()) else []
+        return {preset: self._judged(claims, preset) for preset in self.presets}
 
     @functools.cached_property
     def mechanisms(self) -> dict[str, list[Judgement]]:
         """The mechanisms judged, by preset, as far as they were run: a family of their own."""
-        run = [one for one in self.paper.mechanisms if self._is_run(one)]
-        return {preset: self._judged(run, preset) for preset in self.presets}
+        return self._judged_where_run(self.paper.mechanisms)
+
+    @functools.cached_property
+    def live(self) -> dict[str, list[Judgement]]:
+        """What is judged on live packets, by preset, if it was run: another family."""
+        return self._judged_where_run(self.paper.live)
+
+    @property
+    def counted(self) -> dict[str, list[Judgement]]:
+        """The judgements whose verdicts are counted: the claims', or the live ones' where only these were run."""
+        return self.judgements if any(self.judgements.values()) else self.live
 
     @property
     def has_beyond(self) -> bool:
-        """Whether it includes the scenarios beyond the paper."""
-        return bool(self.beyond)
+        """Whether it includes what goes beyond the paper, apart from live packets."""
+        return bool(self.beyond.keys() - {LIVE})
 
     def result(self, preset: str, name: str) -> Result | None:
         """Return the result of a scenario, of the preset or beyond the paper."""
@@ -83,7 +94,7 @@ class Reproduction:
 
     @functools.cached_property
     def claims(self) -> list[dict[str, Any]]:
-        """The claims and mechanisms with their verdicts as plain data, in the contract's form, each with its preset."""
+        """All that is judged, with the verdicts, as plain data in the contract's form, each with its preset."""
         return [
             {
                 **_claim_entry(judgement, self.paper.name, preset),
@@ -91,7 +102,7 @@ class Reproduction:
                 "full_form": self.full_form(judgement.claim.id, preset),
             }
             for preset in self.presets
-            for judgement in (*self.judgements[preset], *self.mechanisms[preset])
+            for judgement in (*self.judgements[preset], *self.mechanisms[preset], *self.live[preset])
         ]
 
     def document(self) -> dict[str, Any]:
@@ -129,6 +140,10 @@ class Reproduction:
     def _judged(self, claims: Sequence[Claim], preset: str) -> list[Judgement]:
         return family([self._judge(claim, preset) for claim in claims])
 
+    def _judged_where_run(self, claims: Sequence[Claim]) -> dict[str, list[Judgement]]:
+        run = [one for one in claims if self._is_run(one)]
+        return {preset: self._judged(run, preset) for preset in self.presets}
+
     def _is_run(self, claim: Claim) -> bool:
         names = {measure.scenario for measure in claim.measures.values()}
         return any(self.result(preset, name) for preset in self.presets for name in names)
@@ -164,25 +179,37 @@ def conduct(
     jobs: int | None = None,
     quick: bool = False,
     beyond: bool = False,
+    live: bool = False,
     readings: bool = True,
     search: bool = False,
     watcher: Watcher | None = None,
 ) -> Reproduction:
     """Run a paper's scenarios and keep their results in a folder; finished runs are reused.
 
+    With ``live`` nothing is run but what is beyond the paper on live packets.
+
     Raises:
-        InputError: if a scenario is wrong or the folder holds something else.
+        InputError: if a scenario is wrong, the folder holds something else, or there is nothing that runs live.
+        MachineError: if only live packets are asked for, and no link can be made.
 
     """
     overrides = {} if seeds is None else {"seeds": seeds}
+    if live and not paper.runs_live:
+        raise InputError(f"paper '{paper.name}' has nothing that runs live: there is no {BEYOND}/{LIVE}.toml")
     planned = {
-        preset: {name: scenario.load(path, overrides, quick=quick) for name, path in paper.scenarios(preset).items()}
-        for preset in (*presets, *((BEYOND,) if beyond else ()))
+        preset: {
+            name: scenario.load(path, overrides, quick=quick)
+            for name, path in paper.scenarios(preset).items()
+            if not live or (preset, name) == (BEYOND, LIVE)
+        }
+        for preset in (*presets, *((BEYOND,) if beyond or live else ()))
     }
     lost = {
         name: f"there is no {', no '.join(one.absent)}" for name, one in planned.get(BEYOND, {}).items() if one.absent
     }
     if LIVE in planned.get(BEYOND, {}) and (why := checkup.refusal()):
+        if live:
+            raise MachineError(f"{paper.name}, {LIVE}: {why}")
         lost[LIVE] = why
     for name in lost:
         del planned[BEYOND][name]
@@ -194,7 +221,7 @@ def conduct(
         told = _length(extra)
         if watcher:
             watcher.on_notice(f"{paper.name} {BEYOND}: {told}, if nothing of it is finished")
-    workspace.begin(folder, paper.name, presets)
+    workspace.begin(folder, paper.name, [LIVE] if live else presets)
 
     def run(preset: str) -> dict[str, Result]:
         found = {}
@@ -212,7 +239,7 @@ def conduct(
         return found
 
     results = {preset: run(preset) for preset in presets}
-    further = run(BEYOND) if beyond else {}
+    further = run(BEYOND) if BEYOND in planned else {}
     space, outcome = None, None
     if search or (readings and searching.is_there(paper)):
         space = searching.explore(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
@@ -229,7 +256,7 @@ def _length(experiments: Mapping[str, Experiment]) -> str:
     """
     plans = [scenario.resolve(point) for name, one in experiments.items() if name != LIVE for point in one.points]
     simulated = cost.processor_s([entry for plan in plans for entry in plan.costs])
-    parts = [f"simulations take about {simulated:.0f} s of processor time"]
+    parts = [f"simulations take about {simulated:.0f} s of processor time"] if plans else []
     if live := experiments.get(LIVE):
         parts.append(f"live runs {scenarios.planned(live).seconds:.0f} s and a moment each, in real time")
     return ", ".join(parts)

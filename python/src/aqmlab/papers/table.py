@@ -44,6 +44,16 @@ def mechanism_tables(reproduction: Reproduction) -> list[ClaimTable]:
     return _tables(reproduction, reproduction.mechanisms)
 
 
+def live_tables(reproduction: Reproduction) -> list[ClaimTable]:
+    """Return what is judged on live packets, if it was run."""
+    return _tables(reproduction, reproduction.live)
+
+
+def counted_tables(reproduction: Reproduction) -> list[ClaimTable]:
+    """Return what is counted: the claims, or what is judged on live packets where only that was run."""
+    return _tables(reproduction, reproduction.counted)
+
+
 def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
     """Return how many claims have each verdict, in the order of the verdicts."""
     return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in Verdict}

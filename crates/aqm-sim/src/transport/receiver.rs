@@ -53,7 +53,7 @@ pub(crate) struct Receiver {
     next: u64,
     /// Ranges that arrived beyond a gap, the most recently changed first.
     beyond: Vec<(u64, u64)>,
-    /// Those that it held when measuring began, and the bytes of them that have been delivered since.
+    /// Those that it held when measuring began and still holds, and the bytes of them that have been delivered since.
     early: Vec<(u64, u64)>,
     early_delivered: u64,
     /// Whether there ever was a gap.
@@ -318,8 +318,14 @@ impl Receiver {
             let (_, end) = self.beyond.remove(index);
             self.next = self.next.max(end);
         }
-        let passed = |&(start, end): &(u64, u64)| end.min(self.next).saturating_sub(start);
-        self.early_delivered = self.early.iter().map(passed).sum();
+        // What is held beyond a gap is passed as a whole, and each range once.
+        self.early.retain(|&(start, end)| {
+            let waits = end > self.next;
+            if !waits {
+                self.early_delivered += end - start;
+            }
+            waits
+        });
     }
 }
 
@@ -393,6 +399,7 @@ mod tests {
         assert_eq!((r.delivered(), r.early()), (600, 200));
         segment(&mut r, 6, 9);
         assert_eq!((r.delivered(), r.early()), (700, 200));
+        assert!(r.early.is_empty(), "ranges that were delivered are kept for nothing");
     }
 
     #[test]

@@ -9,6 +9,8 @@ PYTHON_SOURCES := python benches ns3 scripts tests validate
 BIN := .venv/bin
 # What a program of somebody else's may depend on; each comes after what it needs.
 CRATES := $(addprefix -p aqm-,core io sim quinn smoltcp testbed)
+# How the library for Python is built. With `dev` it consists of the crates that the tests are built of.
+PROFILE := release
 # A process for each core takes the next test as soon as it is free.
 PARALLEL := -n auto --dist worksteal
 
@@ -203,5 +205,5 @@ tools:
 
 .venv/native: $(RUST_SOURCES) .venv/packages
 	@echo "building the simulator (a minute or two) ..."
-	@$(BIN)/maturin develop --release --locked >.venv/native.log 2>&1 || { cat .venv/native.log >&2; exit 1; }
+	@$(BIN)/maturin develop --profile $(PROFILE) --locked >.venv/native.log 2>&1 || { cat .venv/native.log >&2; exit 1; }
 	@touch $@

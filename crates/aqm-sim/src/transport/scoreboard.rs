@@ -291,12 +291,17 @@ impl Scoreboard {
             pipe += u64::from(segment.length);
         }
         self.pipe = pipe;
+        (self.lost_below, self.retransmit_from) = (0, 0);
     }
 
     /// Whether a segment that has not arrived is lost, sent again or not.
     pub(crate) fn has_lost(&self) -> bool {
-        let mut below = self.segments.iter().take_while(|segment| segment.start < self.lost_below);
-        below.any(|segment| segment.lost && !segment.sacked)
+        self.marked().any(|segment| segment.lost && !segment.sacked)
+    }
+
+    /// The segments among which those that are lost lie.
+    fn marked(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().take_while(|segment| segment.start < self.lost_below)
     }
 
     /// Segments that are lost and not yet sent again.
@@ -425,5 +430,38 @@ mod tests {
         board.on_cumulative_ack(1000, |_| ());
         assert!(board.is_empty());
         assert_eq!(board.pipe(), 0);
+    }
+
+    #[test]
+    fn after_an_undone_timeout_no_segment_is_looked_at_for_losses() {
+        let mut board = Scoreboard::default();
+        (0..10_000).for_each(|i| board.on_sent(i * 100, 100, Time::ZERO));
+        board.mark_all_lost(|_| ());
+        assert_eq!(board.marked().count(), 10_000);
+        board.next_retransmission(u64::MAX, Time::ZERO);
+        board.mark_none_lost();
+        // The window is acknowledged piece by piece, and each time asked whether anything is lost.
+        let looked_at: usize = (1..10_000)
+            .map(|i| {
+                board.on_cumulative_ack(i * 100, |_| ());
+                board.marked().count()
+            })
+            .sum();
+        assert_eq!((looked_at, board.has_lost(), board.pipe()), (0, false, 100));
+    }
+
+    #[test]
+    fn a_loss_after_an_undone_timeout_is_found_and_sent_again() {
+        let mut board = ten_segments();
+        board.mark_all_lost(|_| ());
+        assert_eq!(board.next_retransmission(u64::MAX, Time::ZERO), Some((0, 100)));
+        board.mark_none_lost();
+        assert_eq!(board.next_retransmission(u64::MAX, Time::ZERO), None);
+        board.on_sack(200, 500, |_| ());
+        let mut lost = Vec::new();
+        assert!(board.detect_losses(|segment| lost.push(segment.start)));
+        assert_eq!(lost, [0, 100]);
+        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
+        assert_eq!(again, [(0, 100), (100, 100)]);
     }
 }

@@ -8,9 +8,10 @@
     scripts/full_verdicts.py live.json
 
 Writes experiments/PAPER/verdicts.csv, which the quick form shows, and measured.csv: the mean over the seeds of all that
-each claim compares, against which figures in the README are held. What is not in the results stays: other presets, and
-mechanisms that only `--beyond` or `--live` runs. In the table between the two marks in the README, cells of a claim's
-row below a preset's name are written from the verdicts, so that none is typed in.
+each claim compares, against which figures in the README are held. Of what goes beyond the paper (`--beyond`) those
+scenarios and metrics are kept that a comment in the README names, under the preset `beyond`. What is not in the results
+stays: other presets, and what only `--beyond` or `--live` runs. In the table between the two marks in the README, cells
+of a claim's row below a preset's name are written from the verdicts, so that none is typed in.
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import marked
 
+from aqmlab.papers.paper import BEYOND
+
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 VERDICTS, COLUMNS = "verdicts.csv", ("preset", "claim", "verdict")
-# `point` is that of a swept key, for claims that hold at each.
+# `point` is that of a swept key, for claims that hold at each: its number, or beyond the paper its values in words.
 MEASURED, OF_MEASURED = "measured.csv", ("preset", "claim", "of", "point", "mean")
+HELD, NAME = re.compile(r"<!-- holds: .+?-->", re.S), re.compile(r'"([^"]+)"')
 BEGIN, END = "<!-- verdicts: written by scripts/full_verdicts.py -->", "<!-- end of verdicts -->"
 # What stands out in a table.
 BEST = "reproduced"
@@ -44,16 +49,51 @@ def merged(rows: list[dict[str, Any]], claims: list[dict[str, Any]]) -> list[dic
 
 def measured(rows: list[dict[str, Any]], claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of a paper with what some claims compare in place of theirs of before."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows:
-        found.setdefault((row["preset"], row["claim"]), []).append(row)
-    for one in claims:
-        place = one["preset"], one["id"]
-        found[place] = [
-            dict(zip(OF_MEASURED, (*place, name, point, f"{mean['mean']:.6g}"), strict=True))
+    new = {
+        (one["preset"], one["id"]): [
+            (name, point, mean["mean"])
             for name, means in one["measured"].items()
             for point, mean in enumerate(means if isinstance(means, list) else [means])
             if mean is not None
+        ]
+        for one in claims
+    }
+    return _in_place(rows, new)
+
+
+def beyond(rows: list[dict[str, Any]], summary: list[dict[str, Any]], readme: str) -> list[dict[str, Any]]:
+    """Return the rows of a paper with means beyond it that its README names in place of their earlier ones."""
+    held = " ".join(comment for comment in HELD.findall(readme) if f'"{BEYOND}"' in comment)
+    names = set(NAME.findall(held))
+    # In a name that is put together (`f"class.{one}.goodput_mbit"`) anything may stand for what is in braces.
+    of = re.compile("|".join(re.sub(r"\\{.*?\\}", ".+", re.escape(name)) for name in names))
+    new: dict[tuple[str, str], list[tuple[str, Any, float]]] = {}
+    run = [one for one in summary if one["preset"] == BEYOND and one["scenario"] in names]
+    for scenario in dict.fromkeys(one["scenario"] for one in run):
+        means = [one for one in run if one["scenario"] == scenario]
+        alone = len({one["aqm"] for one in means}) == 1
+        called = [one["metric"] if alone else f"{one['aqm']}.{one['metric']}" for one in means]
+        new[BEYOND, scenario] = [
+            (name, _words(one.get("point", {})), one["mean"])
+            for name, one in zip(called, means, strict=True)
+            if of.fullmatch(name)
+        ]
+    return _in_place(rows, new)
+
+
+def _words(point: dict[str, Any]) -> str:
+    return ", ".join(map(str, point.values())) or "0"
+
+
+def _in_place(
+    rows: list[dict[str, Any]], new: dict[tuple[str, str], list[tuple[str, Any, float]]]
+) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((row["preset"], row["claim"]), []).append(row)
+    for place, means in new.items():
+        found[place] = [
+            dict(zip(OF_MEASURED, (*place, name, point, f"{mean:.6g}"), strict=True)) for name, point, mean in means
         ]
     return [row for several in found.values() for row in several]
 
@@ -86,14 +126,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, nargs="+")
     for result in parser.parse_args().results:
-        claims = json.loads(result.read_text(encoding="utf-8"))["claims"]
-        for paper in {claim["from"] for claim in claims}:
+        found = json.loads(result.read_text(encoding="utf-8"))
+        judged, means = found["claims"], found["summary"]
+        for paper in {one.get("from") or one["paper"] for one in (*judged, *means)}:
             folder = EXPERIMENTS / paper
-            mine = [claim for claim in claims if claim["from"] == paper]
+            mine = [claim for claim in judged if claim["from"] == paper]
             rows = merged(read(folder / VERDICTS), mine)
             readme = written((folder / "README.md").read_text(encoding="utf-8"), rows)
+            kept = measured(read(folder / MEASURED), mine)
+            kept = beyond(kept, [one for one in means if one["paper"] == paper], readme)
             _write(folder / VERDICTS, COLUMNS, rows)
-            _write(folder / MEASURED, OF_MEASURED, measured(read(folder / MEASURED), mine))
+            _write(folder / MEASURED, OF_MEASURED, kept)
             (folder / "README.md").write_text(readme, encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT, script
 
 from aqmlab import papers
+from aqmlab.papers.paper import BEYOND
 
 EXPERIMENTS = ROOT / "experiments"
 
@@ -92,6 +93,9 @@ def verdicts_in_a_readme_follow_what_is_kept() -> None:
 def the_means_that_are_kept_are_of_what_the_claims_compare(kept: Path) -> None:
     paper, rows = papers.find(kept.parent.name), script("full_verdicts").read(kept)
     compared = {one.id: {side.text for side in one.operands} for one in paper.statements}
+    beyond = [row["claim"] for row in rows if row["preset"] == BEYOND]
+    assert {*beyond} <= {*paper.scenarios(BEYOND)}
+    rows = [row for row in rows if row["preset"] != BEYOND]
     assert [row for row in rows if row["of"] not in compared[row["claim"]] or row["preset"] not in paper.presets] == []
     assert {(preset, claim.id) for preset in paper.presets for claim in paper.claims} <= {
         (row["preset"], row["claim"]) for row in rows
@@ -110,6 +114,30 @@ def means_of_what_was_not_run_again_stay() -> None:
     ]
     again = verdicts.measured(rows, [claim | {"measured": {"red": {"mean": 9}}}])
     assert [[*row.values()] for row in again] == [["a", "c-1", "red", 0, "9"], ["b", "c-2", "red", 0, "7"]]
+
+
+def means_beyond_the_paper_are_kept_where_the_readme_names_them() -> None:
+    verdicts = script("full_verdicts")
+    readme = (
+        '<!-- holds: m["beyond", "lost", f"{one}.loss_ratio", "50%"] == 3 -->\n<!-- holds: "other" == "other" -->\n'
+    )
+    run = {"preset": "beyond", "scenario": "lost", "aqm": "pie", "metric": "loss_ratio", "mean": 0.25}
+    summary = [
+        run | {"point": {"lost": "50%", "sender": "tcn"}},
+        run | {"aqm": "red", "point": {"lost": "0%", "sender": "tcn"}},
+        run | {"metric": "marks"},
+        run | {"scenario": "other"},
+        run | {"preset": "printed"},
+    ]
+    rows = verdicts.beyond([], summary, readme)
+    assert [[*row.values()] for row in rows] == [
+        ["beyond", "lost", "pie.loss_ratio", "50%, tcn", "0.25"],
+        ["beyond", "lost", "red.loss_ratio", "0%, tcn", "0.25"],
+    ]
+    alone = readme.replace("{one}.", "")
+    again = verdicts.beyond(rows, [run | {"mean": 0.5}], alone)
+    assert [[*row.values()] for row in again] == [["beyond", "lost", "loss_ratio", "0", "0.5"]]
+    assert verdicts.beyond(again, [run | {"scenario": "other"}], alone) == again
 
 
 def verdicts_of_what_was_not_run_again_stay() -> None:

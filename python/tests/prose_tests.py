@@ -15,6 +15,7 @@ these presets (`*`: all), `v.count("inconclusive", "printed")` how many of a pre
 judgement unless a comment in the same paragraph or point names it.
 `m["consistent", "spie-1", "s-pie"]` is the mean that is kept of what a claim compares in a preset, with a fourth place
 for the point of a swept key. A number that it equals, after `==`, stands in the same paragraph or point.
+`m["beyond", "lost", "loss_ratio", "50%, tcn"]` is that of a metric in a scenario beyond the paper, at the swept values.
 `p["spie-1", "s-pie"]` is the number that the paper has for it.
 """
 
@@ -119,13 +120,13 @@ class Measured:
     def __init__(self, kept: Path) -> None:
         with kept.open(encoding="utf-8", newline="") as text:
             self._kept = {
-                (row["preset"], row["claim"], row["of"], int(row["point"])): float(row["mean"])
+                (row["preset"], row["claim"], row["of"], row["point"]): float(row["mean"])
                 for row in csv.DictReader(text)
             }
 
     def __getitem__(self, key: tuple[Any, ...]) -> float:
         preset, claim, of, point = (*key, 0)[:4]
-        return self._kept[preset, claim, of, point]
+        return self._kept[preset, claim, of, str(point)]
 
 
 def _one(beginning: str, names: list[str]) -> str:

@@ -66,7 +66,7 @@ def beyond(rows: list[dict[str, Any]], summary: list[dict[str, Any]], readme: st
     held = " ".join(comment for comment in HELD.findall(readme) if f'"{BEYOND}"' in comment)
     names = set(NAME.findall(held))
     # In a name that is put together (`f"class.{one}.goodput_mbit"`) anything may stand for what is in braces.
-    of = re.compile("|".join(re.sub(r"\\{.*?\\}", ".+", re.escape(name)) for name in names))
+    of = re.compile("|".join(re.sub(r"\\{.*?\\}", r"(?:(?!class\\.).)+", re.escape(name)) for name in names))
     new: dict[tuple[str, str], list[tuple[str, Any, float]]] = {}
     run = [one for one in summary if one["preset"] == BEYOND and one["scenario"] in names]
     for scenario in dict.fromkeys(one["scenario"] for one in run):

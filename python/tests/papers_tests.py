@@ -228,6 +228,24 @@ def live_packets_alone_are_run_and_judged_if_asked_for(aqmlab: Command) -> None:
     assert all(f"<h2>{name}</h2>" in Path("out/s-pie.html").read_text() for name in ("Claims", "Why", "Live"))
 
 
+@pytest.mark.usefixtures("live")
+def verdicts_on_live_packets_are_not_lost_where_they_cannot_be_made_again(
+    aqmlab: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert aqmlab("reproduce", "s-pie", "--beyond", "--no-readings", "--out", "out").status == 0
+    monkeypatch.setattr(checkup, "refusal", lambda: "namespaces are forbidden")
+    kept = Path("out/claims.json").read_bytes()
+    for more in ([], ["--beyond"]):
+        ended = aqmlab("reproduce", "s-pie", *more, "--no-readings", "--out", "out")
+        assert (ended.status, "holds s-pie live too" in ended.line) == (2, True)
+    assert Path("out/claims.json").read_bytes() == kept
+
+
+def a_preset_of_no_paper_that_runs_live_is_refused(aqmlab: Command) -> None:
+    ended = aqmlab("reproduce", "all", "--live", "--preset", "equal-threshold", "--out", "out")
+    assert (ended.status, "unknown preset" in ended.line) == (2, True), ended.line
+
+
 def live_packets_alone_need_a_link_and_a_scenario(live: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     for option in ("beyond", "search"):
         ended = aqmlab("reproduce", "s-pie", "--live", f"--{option}", "--out", "out")

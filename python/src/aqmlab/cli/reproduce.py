@@ -79,6 +79,7 @@ def reproduce(
     """
     from aqmlab import papers, store
     from aqmlab.cli import show
+    from aqmlab.live import checkup
     from aqmlab.papers import pages, searching, workspace
     from aqmlab.papers.paper import LIVE
 
@@ -89,13 +90,13 @@ def reproduce(
     check_count("--seeds", seeds)
     check_target(as_json, force=force)
     chosen = [papers.find(name) for name in (papers.built() if paper == "all" else [paper])]
-    if paper == "all" and preset is not None:
-        # Not every paper has every preset.
-        chosen = [one for one in chosen if preset in one.presets] or chosen
     if live and (beyond or search):
         raise InputError(f"--live runs nothing else: leave out --{'beyond' if beyond else 'search'}")
     if live and paper == "all":
         chosen = [one for one in chosen if one.runs_live]
+    if paper == "all" and preset is not None:
+        # Not every paper has every preset.
+        chosen = [one for one in chosen if preset in one.presets] or chosen
     for one in chosen:
         if preset is not None and preset not in one.presets:
             raise unknown(f"preset of {one.name}", preset, one.presets)
@@ -103,7 +104,7 @@ def reproduce(
     for one in searched:
         searching.load(one)
     folder = store.dated("reproduce") if out is None else out
-    own = [LIVE] if live or beyond else []
+    own = [LIVE] if live or (beyond and not checkup.refusal()) else []
     presets = {one.name: [] if live else [preset] if preset else list(one.presets) for one in chosen}
     workspace.check(folder, {name: [*several, *own] for name, several in presets.items()})
     found: list[Reproduction] = []

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -42,14 +42,14 @@ def _interrupts_later() -> Iterator[None]:
     held = {number: signal.getsignal(number) for number in _ENDING} if is_told else {}
     came: list[int] = []
     try:
-        for number, handler in held.items():
-            # One that is ignored stays ignored, for the program, too.
-            if callable(handler):
-                signal.signal(number, lambda number, _: came.append(number))
-        yield
+        # All are put back, even where one that comes meanwhile ends the block.
+        with ExitStack() as put_back:
+            for number, handler in held.items():
+                # One that is ignored, or ends the process at once, stays as it is, for the program, too.
+                if callable(handler):
+                    put_back.callback(signal.signal, number, handler)
+                    signal.signal(number, lambda number, _: came.append(number))
+            yield
     finally:
-        for number, handler in held.items():
-            if callable(handler):
-                signal.signal(number, handler)
         for number in came:
             signal.raise_signal(number)

@@ -208,9 +208,9 @@ def conduct(
         name: f"there is no {', no '.join(one.absent)}" for name, one in planned.get(BEYOND, {}).items() if one.absent
     }
     if LIVE in planned.get(BEYOND, {}) and (why := checkup.refusal()):
-        if live:
-            raise MachineError(f"{paper.name}, {LIVE}: {why}")
         lost[LIVE] = why
+    if live and LIVE in lost:
+        raise MachineError(f"{paper.name}, {LIVE}: {lost[LIVE]}")
     for name in lost:
         del planned[BEYOND][name]
     skipped = tuple(f"{BEYOND}, {name}: skipped: {why}" for name, why in lost.items())
@@ -221,7 +221,8 @@ def conduct(
         told = _length(extra)
         if watcher:
             watcher.on_notice(f"{paper.name} {BEYOND}: {told}, if nothing of it is finished")
-    workspace.begin(folder, paper.name, [LIVE] if live else presets)
+    has_live = LIVE in planned.get(BEYOND, {})
+    workspace.begin(folder, paper.name, [*([] if live else presets), *([LIVE] if has_live else [])])
 
     def run(preset: str) -> dict[str, Result]:
         found = {}

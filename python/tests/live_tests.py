@@ -609,6 +609,14 @@ assert far.recv(1) == b"x"
     assert told.exists()
 
 
+def a_server_is_waited_for_though_an_earlier_one_opens_sockets_meanwhile() -> None:
+    first = "a = socket.create_server(('', 7000)); time.sleep(0.3); b = socket.create_server(('', 7001))"
+    second = "time.sleep(1); a = socket.create_server(('', 7002))"
+    servers = [[sys.executable, "-c", f"import socket, time; {one}; time.sleep(60)"] for one in (first, second)]
+    ask = "import os, socket; socket.create_connection((os.environ['AQMLAB_FAR'], 7002))"
+    assert carry(link_of("fifo", rtt="1ms"), [sys.executable, "-c", ask], servers).status == 0
+
+
 def the_self_test_measures_a_link_beside_an_idle_timer() -> None:
     tested = checkup.self_test(0.3)
     assert 0 < tested.timers["p50"] <= tested.timers["p99"] <= tested.timers["max"]

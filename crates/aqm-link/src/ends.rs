@@ -10,6 +10,7 @@ use crate::os::port::Port;
 use crate::os::process::{self, First};
 use crate::path;
 use crate::report::Ended;
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
 use std::io;
@@ -36,7 +37,7 @@ pub(crate) const TCP_WMEM: &str = "4096 16384 4194304";
 const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// So long servers may take until they listen.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 const STEP: Duration = Duration::from_millis(2);
 
 /// Both ends.
@@ -48,6 +49,8 @@ pub(crate) struct Ends {
     servers: Vec<Child>,
     resolver: Option<CString>,
     measure: PathBuf,
+    /// Whether the signals of a terminal are held back for the command.
+    held_back: bool,
     /// The congestion control of TCP at both.
     congestion_control: String,
 }
@@ -84,9 +87,12 @@ impl Ends {
         let first = process::unshare(process::PROCESSES).and_then(|()| First::start()).map_err(refused)?;
         let resolver = config.resolver.as_ref().map(|path| CString::new(path.as_os_str().as_bytes()));
         let resolver = resolver.transpose().map_err(|error| LinkError::Input(error.to_string()))?;
-        let measure = config.measure.clone();
+        let (measure, held_back) = (config.measure.clone(), config.held_back);
         let servers = Vec::new();
-        Ok((Ends { namespaces, path, first, servers, resolver, measure, congestion_control }, ports))
+        Ok((
+            Ends { namespaces, path, first, servers, resolver, measure, held_back, congestion_control },
+            ports,
+        ))
     }
 
     /// Lets `join` give the far end a way to another network; it is called in the namespace of that end.
@@ -100,11 +106,13 @@ impl Ends {
         let shown = shown(server);
         enter(&self.namespaces.far)?;
         let before = listening();
+        let earlier: Vec<u32> = self.servers.iter().map(Child::id).collect();
         // A process group of its own: what a terminal says is for the command.
         let started = |command: &mut Command| command.process_group(0).stdin(Stdio::null()).spawn();
         self.servers.push(self.start(server, &self.namespaces.far, started)?);
         let mut waited = Duration::ZERO;
-        while listening() <= before {
+        // One that started earlier may open a socket meanwhile.
+        while listening().difference(&before).all(|socket| sockets_of(&earlier).contains(socket)) {
             let child = self.servers.last_mut().map(Child::try_wait).transpose();
             if let Some(status) = child.map_err(|error| LinkError::machine(&shown, &error))?.flatten() {
                 return Err(LinkError::Machine(format!(
@@ -125,7 +133,12 @@ impl Ends {
 
     /// Starts the command at the near end.
     pub(crate) fn command(&self, command: &[OsString]) -> Result<Child, LinkError> {
-        self.start(command, &self.namespaces.near, Command::spawn)
+        self.start(command, &self.namespaces.near, |command| {
+            if self.held_back {
+                process::hold_back(command);
+            }
+            command.spawn()
+        })
     }
 
     /// Starts a program at an end, by `spawn`.
@@ -239,18 +252,39 @@ fn sysctl(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/{name}"), value)
 }
 
-/// Sockets of this network namespace that wait for somebody: those of TCP that listen, and those of UDP.
-fn listening() -> usize {
-    let lines = |name: &str, is_wanted: fn(&str) -> bool| {
+/// Sockets of this network namespace that wait for somebody, by their inodes: those of TCP that listen, and those of UDP.
+fn listening() -> BTreeSet<u64> {
+    let of_table = |name: &str, is_wanted: fn(&str) -> bool| {
         let table = fs::read_to_string(format!("/proc/self/net/{name}")).unwrap_or_default();
-        table
-            .lines()
-            .skip(1)
-            .filter(|line| is_wanted(line.split_whitespace().nth(3).unwrap_or_default()))
-            .count()
+        let waiting = |line: &str| {
+            let fields: Vec<&str> = line.split_whitespace().take(10).collect();
+            let [_, _, _, state, _, _, _, _, _, inode] = fields[..] else { return None };
+            is_wanted(state).then(|| inode.parse().ok()).flatten()
+        };
+        table.lines().skip(1).filter_map(waiting).collect::<Vec<u64>>()
     };
     let listens = |state: &str| state == "0A";
-    lines("tcp", listens) + lines("tcp6", listens) + lines("udp", |_| true) + lines("udp6", |_| true)
+    let tcp = ["tcp", "tcp6"].map(|name| of_table(name, listens));
+    let udp = ["udp", "udp6"].map(|name| of_table(name, |_| true));
+    tcp.into_iter().chain(udp).flatten().collect()
+}
+
+/// Sockets, by their inodes, that processes of these groups have open.
+fn sockets_of(groups: &[u32]) -> BTreeSet<u64> {
+    let entries =
+        |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_theirs = |process: &PathBuf| {
+        let status = fs::read_to_string(process.join("stat")).unwrap_or_default();
+        // proc_pid_stat(5): the name, in parentheses, may have anything in it.
+        let group = status.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(2)?.parse().ok());
+        group.is_some_and(|group| groups.contains(&group))
+    };
+    let socket = |descriptor: PathBuf| {
+        let target = fs::read_link(descriptor).ok()?;
+        target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    let theirs = entries("/proc".into()).filter(is_theirs);
+    theirs.flat_map(|process| entries(process.join("fd"))).filter_map(socket).collect()
 }
 
 fn shown(words: &[OsString]) -> String {

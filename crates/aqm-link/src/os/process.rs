@@ -198,6 +198,23 @@ fn own_view(resolver: Option<&CStr>) {
     mount(c"proc", c"/proc", c"proc", libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC);
 }
 
+/// Lets a command begin with the signals of a terminal held back.
+pub(crate) fn hold_back(command: &mut Command) {
+    let begin = || {
+        // SAFETY: a set of signals is plain memory, which is written before it is read.
+        let changed = unsafe {
+            let mut signals = std::mem::zeroed();
+            libc::sigemptyset(&raw mut signals);
+            libc::sigaddset(&raw mut signals, libc::SIGINT);
+            libc::sigaddset(&raw mut signals, libc::SIGQUIT);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, ptr::null_mut())
+        };
+        if changed == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(changed)) }
+    };
+    // SAFETY: as in `starts_in`.
+    unsafe { command.pre_exec(begin) };
+}
+
 /// Opens a pipe in the file system for reading: it has a writer for as long as it is open, and nobody waits for it.
 pub(crate) fn open_pipe(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path)

@@ -27,6 +27,7 @@ CAPTURE, SAMPLES, MEASURE, RESOLVER = "near.pcapng", "samples.jsonl", "measure",
 QUIETLY = (sys.executable, "-P", quietly.__file__)
 # What carries packets between the ends and the link: pairs of veth interfaces, or those of the TUN driver.
 PATHS = ("veth", "tun")
+INTERRUPTED = "interrupted; nothing was kept"
 # As often as a figure of a minute has points, and a reader sees a change.
 SAMPLE_NS = 100_000_000
 
@@ -109,6 +110,8 @@ def carry(
         samples, resolver = folder / SAMPLES, folder / RESOLVER
         os.mkfifo(folder / MEASURE)
         config = configuration(link, folder, logs=bool(log), captures=bool(capture))
+        # What is run so lets them come.
+        config["held_back"] = tuple(command[: len(QUIETLY)]) == QUIETLY
         request = {"config": config, "command": list(command), "servers": [list(one) for one in servers]}
         samples.touch()
         with watch(samples):
@@ -186,7 +189,7 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
                 worker.kill()
                 worker.wait()
             if isinstance(error, KeyboardInterrupt):
-                raise Interrupted("interrupted: the link is gone, and what ran behind it") from None
+                raise Interrupted(INTERRUPTED) from None
             if worker:
                 _check_interrupt(worker)
             raise
@@ -204,7 +207,7 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
 def _check_interrupt(worker: subprocess.Popen[bytes]) -> None:
     """Say it where an interrupt has ended the process that carries packets: before the command it is told of them."""
     if -worker.returncode in quietly.SIGNALS:
-        raise Interrupted("interrupted; nothing was kept")
+        raise Interrupted(INTERRUPTED)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import numpy as np
 
 from aqmlab import _native
 from aqmlab.live import checkup, page, results
-from aqmlab.live.carrying import QUIETLY, Carried, Link, carry
+from aqmlab.live.carrying import INTERRUPTED, QUIETLY, Carried, Link, carry
 from aqmlab.live.document import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.live.line import Line
 from aqmlab.results import Result
@@ -241,7 +241,7 @@ def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
             stdout=said.fileno(),
         )
         if carried.report["command"]["signal"] == signal.SIGINT:
-            raise Interrupted("interrupted; nothing was kept")
+            raise Interrupted(INTERRUPTED)
         if carried.status:
             raise MachineError(f"{aqm}: the traffic ended with status {carried.status}")
         said.seek(0)

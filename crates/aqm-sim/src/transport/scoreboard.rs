@@ -283,7 +283,8 @@ impl Scoreboard {
         self.retransmit_from = 0;
     }
 
-    /// The recovery was spurious: nothing was lost, and retransmitted segments are in flight once more only.
+    /// The recovery was spurious: nothing was lost, and retransmitted segments are in flight once more only. What it sent
+    /// again may be found lost, and be sent again, by a recovery that follows (RFC 6675 section 5 (4.3) sends what is lost).
     pub(crate) fn mark_none_lost(&mut self) {
         let mut pipe = 0;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
@@ -463,5 +464,23 @@ mod tests {
         assert_eq!(lost, [0, 100]);
         let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
         assert_eq!(again, [(0, 100), (100, 100)]);
+    }
+
+    #[test]
+    fn what_an_undone_recovery_had_sent_again_is_found_among_later_losses() {
+        let mut board = ten_segments();
+        // Holes at the second and the sixth: both are lost and sent again.
+        for (start, end) in [(0, 100), (200, 500), (600, 1000)] {
+            board.on_sack(start, end, |_| ());
+        }
+        assert!(board.detect_losses(|_| ()));
+        while board.next_retransmission(u64::MAX, Time::ZERO).is_some() {}
+        board.mark_none_lost();
+        assert_eq!((board.has_lost(), board.pipe()), (false, 200));
+        board.on_sent(1000, 100, Time::ZERO);
+        board.on_sack(1000, 1100, |_| ());
+        assert!(board.detect_losses(|_| ()));
+        let again: Vec<_> = std::iter::from_fn(|| board.next_retransmission(u64::MAX, Time::ZERO)).collect();
+        assert_eq!((again, board.pipe()), (vec![(100, 100), (500, 100)], 200));
     }
 }

@@ -11,6 +11,7 @@ BIN := .venv/bin
 CRATES := $(addprefix -p aqm-,core io sim quinn smoltcp testbed)
 # How the library for Python is built. With `dev` it consists of the crates that the tests are built of.
 PROFILE := release
+NATIVE := .venv/native-$(PROFILE)
 # A process for each core takes the next test as soon as it is free.
 PARALLEL := -n auto --dist worksteal
 
@@ -20,14 +21,14 @@ PARALLEL := -n auto --dist worksteal
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
 
-setup: .venv/native ## build everything into .venv; the command is then .venv/bin/aqmlab
+setup: $(NATIVE) ## build everything into .venv; the command is then .venv/bin/aqmlab
 
 PREFIX := $(CURDIR)/.build/capi
 capi: tools ## build libaqmlab for C and C++, with header and pkg-config file: PREFIX=/usr/local (.build/capi)
 	cargo build --release --locked -p aqm-capi
 	sh scripts/install_capi.sh target/release $(PREFIX)
 
-demo: .venv/native ## compare six disciplines on recorded traffic over a recorded link
+demo: $(NATIVE) ## compare six disciplines on recorded traffic over a recorded link
 	@sh scripts/demo.sh
 
 test: ## all tests, Rust and Python
@@ -63,7 +64,7 @@ crates: tools ## package the crates that others may depend on, and build each fr
 	cargo package --locked $(CRATES)
 	@ls -l target/package/*.crate
 
-lint-python: .venv/native .venv/dev
+lint-python: $(NATIVE) .venv/dev
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy
@@ -84,56 +85,56 @@ bench-check: tools ## compare instructions per packet with benches/instructions.
 bench-write: tools ## count instructions per packet and update benches/instructions.json
 	$(PYTHON) benches/instructions.py --write
 
-recipe: .venv/native .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally in a copy (some minutes)
+recipe: $(NATIVE) .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally in a copy (some minutes)
 	AQMLAB_RECIPE=1 $(BIN)/pytest python/tests/contributing_tests.py
 
 FUZZ_SECONDS := 60
 fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute for each of 14 targets; needs nightly Rust)
 	$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS)
 
-many-runs: .venv/native ## a hundred thousand small runs in one process, whose memory must not grow (ten minutes)
+many-runs: $(NATIVE) ## a hundred thousand small runs in one process, whose memory must not grow (ten minutes)
 	$(BIN)/python scripts/many_runs.py
 
-store-check: .venv/native .venv/dev ## 10 000 reads of a result folder beside a writer at load 4, and every edit of two manifests (half an hour)
+store-check: $(NATIVE) .venv/dev ## 10 000 reads of a result folder beside a writer at load 4, and every edit of two manifests (half an hour)
 	AQMLAB_READS=10000 POLARS_MAX_THREADS=1 $(BIN)/pytest -s python/tests/snapshot_tests.py
 	AQMLAB_EDITS=1 $(BIN)/pytest -s python/tests/manifest_tests.py -k traceback
 
-bench-live: .venv/native ## the live link beside a plain forwarding loop, and the error of its rates (two minutes; an idle machine, as root)
+bench-live: $(NATIVE) ## the live link beside a plain forwarding loop, and the error of its rates (two minutes; an idle machine, as root)
 	$(BIN)/python benches/live.py
 
-scale: .venv/native ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
+scale: $(NATIVE) ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py
 
 nightly: store-check soak ## what takes too long for every change: a flood of a million flows, every edit of a manifest, kills, random cases (over an hour)
 	cargo test --locked -p aqm-core --test conformance -q -- --ignored
 	AQMLAB_KILLS=30 $(BIN)/pytest $(PARALLEL) python/tests/store_tests.py -k outlive
 
-coverage: .venv/native ## simulate how often the intervals hold the truth (three minutes)
+coverage: $(NATIVE) ## simulate how often the intervals hold the truth (three minutes)
 	$(BIN)/python scripts/coverage.py
 
-verdict-rates: .venv/native ## simulate how often verdicts on claims are wrong (two minutes)
+verdict-rates: $(NATIVE) ## simulate how often verdicts on claims are wrong (two minutes)
 	$(BIN)/python scripts/verdict_rates.py
 
-advice-lines: .venv/native ## what `advise` says of 24 lines, quickly and in full: writes docs/explanation/advice-lines.md (ten minutes)
+advice-lines: $(NATIVE) ## what `advise` says of 24 lines, quickly and in full: writes docs/explanation/advice-lines.md (ten minutes)
 	$(BIN)/python scripts/advice_lines.py docs/explanation/advice-lines.md
 
-diagnosis-rates: .venv/native ## how well captures of sixty simulated lines are diagnosed: writes docs/how-to/diagnose.md (half a minute)
+diagnosis-rates: $(NATIVE) ## how well captures of sixty simulated lines are diagnosed: writes docs/how-to/diagnose.md (half a minute)
 	$(BIN)/python scripts/diagnosis_rates.py --write docs/how-to/diagnose.md
 
-sweep-bench: .venv/native ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
+sweep-bench: $(NATIVE) ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)
 	$(BIN)/python benches/sweep.py
 
-soak: .venv/native .venv/dev ## 8000 random scenarios, 2000 cases over all surfaces, 5000 mutated commands, 50 000 mutated files: none may fail its checks, abort or hang (an hour)
+soak: $(NATIVE) .venv/dev ## 8000 random scenarios, 2000 cases over all surfaces, 5000 mutated commands, 50 000 mutated files: none may fail its checks, abort or hang (an hour)
 	$(BIN)/python tests/soak/soak.py --runs 8000
 	$(BIN)/python tests/soak/surfaces.py --runs 2000
 	$(BIN)/python tests/soak/commands.py --runs 5000
 	$(BIN)/python tests/soak/parsers.py --runs 50000
 
-playground: .venv/native ## build the simulator into a page for browsers: .build/playground/index.html
+playground: $(NATIVE) ## build the simulator into a page for browsers: .build/playground/index.html
 	rustup target add wasm32-unknown-unknown
 	$(BIN)/python scripts/playground.py .build/playground/index.html
 
-docs: .venv/native ## write the reference pages of docs, the manual page, the schemas, Python's keywords and README's picture (two minutes: every RFC 7567 card is measured)
+docs: $(NATIVE) ## write the reference pages of docs, the manual page, the schemas, Python's keywords and README's picture (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs/reference
 	$(BIN)/python scripts/keywords.py python/src/aqmlab/scenario/keywords.py
 	$(BIN)/python scripts/architecture_picture.py docs/architecture.svg
@@ -146,30 +147,30 @@ pages: playground .venv/docs ## build the site of the documentation: .build/site
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs/site -d .build/doctrees . .build/site
 	@echo "open .build/site/index.html"
 
-laws: .venv/native ## check the transports against published formulas and draw docs/laws (five minutes)
+laws: $(NATIVE) ## check the transports against published formulas and draw docs/laws (five minutes)
 	$(BIN)/python scripts/laws.py
 
-validate-ns3: .venv/native validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
+validate-ns3: $(NATIVE) validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
 	$(BIN)/python validate/ns3/compare.py
 
-validate-linux: .venv/native ## compare with what a Linux kernel gave (some minutes)
+validate-linux: $(NATIVE) ## compare with what a Linux kernel gave (some minutes)
 	$(BIN)/python validate/linux/compare.py
 
-link-virtual: .venv/native .venv/dev ## the live link in a Linux kernel in virtual time, to the nanosecond (half a minute; `aqmlab engine build linux` before)
+link-virtual: $(NATIVE) .venv/dev ## the live link in a Linux kernel in virtual time, to the nanosecond (half a minute; `aqmlab engine build linux` before)
 	$(BIN)/pytest python/tests/virtual_link_tests.py
 
-validate-stacks: .venv/native ## compare quinn's congestion controls with ours in 96 cells, and read the logs of those that differ (four minutes)
+validate-stacks: $(NATIVE) ## compare quinn's congestion controls with ours in 96 cells, and read the logs of those that differ (four minutes)
 	$(BIN)/python validate/stacks/compare.py --out validate/stacks/cells.csv
 	$(BIN)/python validate/stacks/traces.py
 
-validate-live: .venv/native ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)
+validate-live: $(NATIVE) ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)
 	$(BIN)/python validate/live/compare.py --cells 120 --write
 
 validate-ns3-qdiscs: tools ## compare with ns-3's queue discs only, decision by decision (six minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
 	$(PYTHON) validate/ns3/qdiscs.py
 
-ns3: .venv/native capi ## every discipline as a queue disc of ns-3: its decisions there are repeated here (installs g++ and libns3-dev; two minutes)
+ns3: $(NATIVE) capi ## every discipline as a queue disc of ns-3: its decisions there are repeated here (installs g++ and libns3-dev; two minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev
 	$(BIN)/python ns3/check.py --paper --cost
 
@@ -203,7 +204,8 @@ tools:
 	.build/release/bin/pip install -q --disable-pip-version-check --no-compile --require-hashes -r $<
 	@touch $@
 
-.venv/native: $(RUST_SOURCES) .venv/packages
+$(NATIVE): $(RUST_SOURCES) .venv/packages
 	@echo "building the simulator (a minute or two) ..."
+	@rm -f .venv/native-*
 	@$(BIN)/maturin develop --profile $(PROFILE) --locked >.venv/native.log 2>&1 || { cat .venv/native.log >&2; exit 1; }
 	@touch $@

@@ -522,7 +522,7 @@ aqm = "codel"
 rate = "10mbit"
 rtt = "10ms"
 buffer = "50p"
-flows = ["2*newreno:name=all", "2*cbr:rate=1mbit:packet=500b"]
+flows = ["2*newreno:name=all", "2*cbr:rate=3mbit:packet=500b"]
 duration = "800ms"
 warmup = "300ms"
 """
@@ -544,8 +544,9 @@ def a_scenario_runs_live_and_what_is_finished_is_not_run_again(tmp_path: Path) -
     again = conduct(SCENARIO, 2)
     assert ran == []
     assert again.runs.equals(found.runs)
-    # The datagrams take a fifth of the link. Alone TCP would have .95 of it; half a second varies by a tenth.
-    assert max(found.runs["goodput_mbit"] / found.runs["throughput_mbit"]) < 0.93
+    # The datagrams take three fifths of the link. Alone TCP would have .95 of it; half a second varies by a tenth,
+    # and more on a busy machine.
+    assert max(found.runs["goodput_mbit"] / found.runs["throughput_mbit"]) < 0.8
     with pytest.raises(InputError, match="holds another experiment: rtt is 10ms there and 20ms here"):
         conduct(SCENARIO.replace("10ms", "20ms"), 2)
     with pytest.raises(InputError, match="flows: 'all' does not run live: bulk transfers of"):

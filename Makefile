@@ -140,6 +140,7 @@ docs: $(NATIVE) ## write the reference pages of docs, the manual page, the schem
 	$(BIN)/python scripts/architecture_picture.py docs/architecture.svg
 	$(BIN)/python scripts/man_page.py python/wheel/data/share/man/man1/aqmlab.1
 	$(BIN)/python scripts/discipline_pages.py docs/reference/disciplines
+	rm -rf .build/demo
 	@sh scripts/demo.sh --out .build/demo --quiet
 	$(BIN)/aqmlab plot tradeoff .build/demo --out docs/demo.svg --force
 

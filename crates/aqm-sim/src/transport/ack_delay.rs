@@ -40,7 +40,7 @@ impl AckDelay {
     /// A segment came in order, so long after the one before: twice that is the delay in the long run.
     #[inline]
     pub(super) fn on_segment(&mut self, apart: Span) {
-        if apart < self.now {
+        if self.least < self.most && apart < self.now {
             self.now = (self.now / 2 + apart.max(self.least / 2)).clamp(self.least, self.most);
         }
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,16 @@ from aqmlab.vocabulary.errors import InputError
 ROOT = Path(__file__).resolve().parents[2]
 
 CAPTURE = str(ROOT / "data/captures/aqmlab-lan.pcap")
+SHARED = Path(os.environ.get("AQMLAB_SHARED", ROOT.parent / "shared")) / "data" / "captures"
+# The recordings do not come with the project.
+RECORDED = sorted(str(one) for one in SHARED.glob("*.pcap*"))
+# The table's names for what differs from them.
+NAMED = {
+    "m_lru, 60 of 80": "m_lru:consistent",
+    "l_lru, 50": "l_lru cache 50",
+    "lru, 50": "lru cache 50",
+    "lru, 500": "lru cache 500",
+}
 
 
 def _made(*flows: int) -> Traffic:
@@ -101,3 +113,26 @@ def an_unknown_classifier_is_not_taken_for_a_discipline() -> None:
 def there_is_something_to_classify() -> None:
     with pytest.raises(InputError, match="no capture"):
         classification.read([])
+
+
+@pytest.mark.skipif(len(RECORDED) != 15, reason="the fifteen public recordings are not there")
+def the_table_of_captures_is_what_is_measured() -> None:
+    readme = (ROOT / "experiments/sqm-lru/README.md").read_text(encoding="utf-8")
+    said = readme.partition("- **Captures**")[2].partition("## Cost")[0]
+    _, _, *lines = re.findall(r"^\|(.*)\|$", said, re.M)
+    traffic = classification.read(RECORDED, "3mbit", duration_s=10.0)
+    assert f"{len(classification.heavy(traffic, 0.01))} of {len(traffic.flows)} flows" in " ".join(said.split())
+    assert len(lines) == 6
+    for line in lines:
+        name, *cells = (cell.strip() for cell in line.split("|"))
+        one = classification.classify(traffic, NAMED.get(name, name), 0.01, 1)
+        shares = [f"{share:.3f}" for share in (one.precision, one.recall, one.caught_bytes) if share is not None]
+        assert [cell.replace(" ", "") for cell in cells] == [str(len(one.reported)), *shares, str(one.state_bytes)]
+    alone = classification.read([one for one in RECORDED if "ipv6" in one], "1mbit")
+    reported = [
+        len(classification.classify(alone, name, 0.01, 1).reported)
+        for name in ("m_lru", "m_lru sampling single", "lru")
+    ]
+    assert (len(alone.flows), len(classification.heavy(alone, 0.01)), reported) == (31, 1, [8, 1, 15])
+    assert "31 flows" in said
+    assert "M-LRU reports 8 flows, with equation 1 one, LRU 15" in " ".join(said.split())

@@ -421,6 +421,7 @@ def quick_runs_less_and_says_what_it_cannot_decide_and_what_the_full_form_decide
     for text in (" ".join(ended.out.split()), page.replace("&#39;", "'")):
         assert limits in text
     assert "(full form: reproduced)" in page
+    assert "<code>aqmlab reproduce s-pie --quick</code>" in page
     assert re.search(r"full form +reproduced", ended.out)
 
 

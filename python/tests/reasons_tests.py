@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from aqmlab.papers import cards
 from aqmlab.papers.reasons import Place, told
 
 IDLE = Place("pie", "", 0.27, 0.02, 0.0, 0.0, 0.0, 0.0)
@@ -32,34 +36,47 @@ def _at(place: Place, point: str) -> Place:
         (
             [_at(IDLE, "load 10"), FULL],
             "The link is 27 to 100 % used and the mean queue in packets is 0.0 under pie and 40 under fifo; the queue "
-            "overflows under fifo (2.00 % lost) and none decides a drop.",
+            "overflows under fifo (2.00 % dropped) and none decides a drop.",
         ),
         (
             [FULL],
-            "The link is 100 % used and the mean queue in packets is 40 under fifo; the queue overflows (2.00 % lost) "
-            "and none decides a drop.",
+            "The link is 100 % used and the mean queue in packets is 40 under fifo; the queue overflows (2.00 % "
+            "dropped) and none decides a drop.",
         ),
         (
             [ACTING],
-            "The link is 99 % used and the mean queue in packets is 8.0 under codel; 1.10 % is lost, dropped by the "
-            "AQM before the queue is full.",
+            "The link is 99 % used and the mean queue in packets is 8.0 under codel; the AQM drops 1.10 % before the "
+            "queue is full.",
         ),
         (
             [FULL, ACTING],
             "The link is 99 to 100 % used and the mean queue in packets is 40 under fifo and 8.0 under codel; "
-            "1.10 to 2.00 % is lost: the queue overflows under fifo, the AQM drops first under codel.",
+            "the bottleneck drops 1.10 to 2.00 %: the queue overflows under fifo, the AQM drops first under codel.",
         ),
         (
             [_at(FULL, "buffer 20p"), _at(FULL, "buffer 40p"), _at(ACTING, "buffer 20p"), _at(ACTING, "buffer 40p")],
             "The link is 99 to 100 % used and the mean queue in packets is 40 under fifo and 8.0 under codel; "
-            "1.10 to 2.00 % is lost: the queue overflows under fifo, the AQM drops first under codel.",
+            "the bottleneck drops 1.10 to 2.00 %: the queue overflows under fifo, the AQM drops first under codel.",
         ),
         (
             [Place("codel", "", 0.002, 28.0, 0.0, 0.0, 0.0, 0.0)],
-            "The mean queue in packets is 28 under codel; nothing is lost.",
+            "The mean queue in packets is 28 under codel; nothing is dropped.",
         ),
-        ([CALM], "The link is 99 % used and the mean queue in packets is 8.0 under codel; nothing is lost."),
+        ([CALM], "The link is 99 % used and the mean queue in packets is 8.0 under codel; nothing is dropped."),
     ],
 )
 def the_sentence_says_how_full_link_and_queue_were_and_who_dropped(places: list[Place], sentence: str) -> None:
     assert told(places) == sentence
+
+
+def presets_in_which_it_was_so_are_named_together() -> None:
+    said = {"a": "Idle.", "b": "Full.", "c": "Full.", "d": ""}
+    reproduction: Any = SimpleNamespace(plain=lambda claim, preset: said[preset])
+
+    def told_of(presets: str) -> dict[str, str]:
+        table: Any = SimpleNamespace(claim=None, judgements=dict.fromkeys(presets))
+        return cards.plain(table, reproduction)
+
+    assert told_of("abcd") == {"a": "Idle.", "b and c": "Full."}
+    assert told_of("bc") == {"": "Full."}
+    assert told_of("d") == {}

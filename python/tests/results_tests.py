@@ -20,6 +20,7 @@ from aqmlab.experiment import conduct
 from aqmlab.facade import with_methods
 from aqmlab.results import tables
 from aqmlab.results.frames import FRAMES
+from aqmlab.results.settings import settings
 from aqmlab.results.summary import Row
 from aqmlab.runs import runner
 from aqmlab.runs.workers import Threads
@@ -368,3 +369,10 @@ def columns_are_in_the_unit_of_their_largest_value_and_all_of_a_title_in_one() -
         "qdelay_p99_ms",
         "class.web.qdelay_p99_ms",
     }
+
+
+def a_buffer_that_no_aqm_has_is_said_to_be_unused() -> None:
+    unused = "not used: each AQM has a limit of its own"
+    for aqm, note in ((("fifo limit 20p", "codel limit 20p"), unused), (("fifo", "codel"), "1bdp at 40ms")):
+        (buffer,) = (one for one in settings(_conduct(None, aqm)) if one.name == "buffer")
+        assert note in buffer.note

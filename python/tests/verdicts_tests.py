@@ -500,3 +500,12 @@ def a_claim_that_is_wrong_is_refused_by_its_name_key_and_value(entries: dict[str
         _claim(**entries)
     assert str(error.value).startswith("claims.toml: ")
     assert wanted in str(error.value)
+
+
+def one_incidental_part_is_told_in_the_singular_and_a_large_difference_without_a_power_of_ten() -> None:
+    claim = _claim(expect=["a < b"], besides=["a < c"])
+    runs = {"a": _noisy(5.0, salt=1), "b": _noisy(9000.0, salt=2), "c": _noisy(2.0, salt=3)}
+    why = judge(claim, lambda side, point: runs[side.aqm], [0]).why
+    assert why.endswith("; its incidental part is not shown to hold")
+    assert "by -8" in why
+    assert "e+" not in why

@@ -10,6 +10,7 @@ from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, counted_tables, counts
 from aqmlab.papers.verdicts import HOLDS, UNDECIDED, Check, Judgement, Ratio, Verdict
 from aqmlab.search import Reach, Space
+from aqmlab.vocabulary.names import listed
 
 # Ratios beyond these are drawn at the edge.
 FURTHEST = 100.0
@@ -83,7 +84,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Card:
-    """A claim with all that is shown of it; ``plain`` says by preset what link and queue were like."""
+    """A claim with all that is shown of it; ``plain`` says by presets what link and queue were like."""
 
     table: ClaimTable
     chart: Chart | None
@@ -98,12 +99,12 @@ def cards(tables: Sequence[ClaimTable], reproduction: Reproduction) -> list[Card
 
 
 def plain(table: ClaimTable, reproduction: Reproduction) -> dict[str, str]:
-    """Return what link and queue were like where a claim was judged, in a sentence for each preset; each said once."""
+    """Return what link and queue were like where a claim was judged, by the presets in which it was so."""
     found = {preset: reproduction.plain(table.claim, preset) for preset in table.judgements}
-    alike = [text for text in found.values() if text]
-    if len(found) > 1 and len(set(alike)) == 1 and len(alike) == len(found):
-        return {"": alike[0]}
-    return {preset: text for preset, text in found.items() if text}
+    alike: dict[str, list[str]] = {}
+    for preset, text in found.items():
+        alike.setdefault(text, []).append(preset)
+    return {"" if len(of) == len(found) else listed(of): text for text, of in alike.items() if text}
 
 
 def strip(claim: str, space: Space | None) -> Strip | None:

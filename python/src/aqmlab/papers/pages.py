@@ -164,12 +164,13 @@ def _standings(reproduction: Reproduction) -> list[tuple[str, Standing, list[tup
 
 def _settings(reproduction: Reproduction) -> dict[str, list[tuple[str, str]]]:
     """Return every setting of every scenario, and the AQMs as they ran."""
-    from aqmlab.results.settings import settings
+    from aqmlab.results.settings import aqms, settings
 
     found = {}
     for preset, results in [*reproduction.results.items(), ("beyond", reproduction.beyond)]:
         for name, result in results.items():
-            lines = [(one.name, f"{one.value} ({one.note})" if one.note else one.value) for one in settings(result)]
-            lines += [("aqm", entry["spec"]) for entry in result.scenarios[0]["aqm"]]
-            found[f"{preset}, {name}"] = lines
+            every = [*settings(result), *aqms(result)]
+            found[f"{preset}, {name}"] = [
+                (one.name, f"{one.value} ({one.note})" if one.note else one.value) for one in every
+            ]
     return found

@@ -82,7 +82,7 @@ def told(places: Sequence[Place]) -> str:
             f"{_share([one.utilization for one in idle])} used; it fills at {_few(busy)}."
         )
     lost = [one for one in places if one.loss > LITTLE]
-    queue, losses = _queue(places), _losses(places, lost) if lost else "nothing is lost"
+    queue, losses = _queue(places), _losses(places, lost) if lost else "nothing is dropped"
     # Packets that wait while the link is hardly used wait for something else, as a channel that is shared.
     if max(one.utilization for one in places) < SLIGHT:
         return f"{queue[0].upper()}{queue[1:]}; {losses}."
@@ -90,19 +90,21 @@ def told(places: Sequence[Place]) -> str:
 
 
 def _losses(places: Sequence[Place], lost: Sequence[Place]) -> str:
-    """What is lost, and whether the AQM drops it or the queue is full."""
+    """What the bottleneck drops, of what comes, and whether the AQM decides it or the queue is full."""
     full = [one for one in lost if one.overflow > one.early]
     acting = [one for one in lost if one.overflow <= one.early]
     share = _share([one.loss for one in lost], 2)
     if len(full) == len(lost):
         where = "" if len(lost) == len(places) else f" under {_named(full, places)}"
         marking = " and none decides a drop" if not any(one.early or one.marks for one in places) else ""
-        return f"the queue overflows{where} ({share} lost){marking}"
+        return f"the queue overflows{where} ({share} dropped){marking}"
     if len(acting) == len(lost):
         where = "" if len(lost) == len(places) else f" under {_named(acting, places)}"
-        return f"{share} is lost{where}, dropped by the AQM before the queue is full"
+        return f"the AQM drops {share}{where} before the queue is full"
     overflowing, dropping = _named(full, places), _named(acting, places)
-    return f"{share} is lost: the queue overflows under {overflowing}, the AQM drops first under {dropping}"
+    return (
+        f"the bottleneck drops {share}: the queue overflows under {overflowing}, the AQM drops first under {dropping}"
+    )
 
 
 def _queue(places: Sequence[Place]) -> str:

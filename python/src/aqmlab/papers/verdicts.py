@@ -458,9 +458,14 @@ def _spread(differences: Sequence[float]) -> Spread:
 
 
 def _by(spread: Spread, base: float) -> str:
-    ends = f"{spread.low:+.3g} to {spread.high:+.3g}"
+    ends = f"{_signed(spread.low)} to {_signed(spread.high)}"
     share = f", {spread.value / abs(base):+.1%}" if base else ""
-    return f"by {spread.value:+.3g} ({ends}{share})"
+    return f"by {_signed(spread.value)} ({ends}{share})"
+
+
+def _signed(value: float) -> str:
+    """Return a difference with three digits, and all of a whole number that has more."""
+    return f"{value:+.0f}" if abs(value) >= 999.5 else f"{value:+.3g}"
 
 
 def _values(side: Operand, measured: Measured, point: int) -> Mapping[int, float]:
@@ -485,5 +490,8 @@ def _why(main: Sequence[Check], told: Sequence[Check], besides: Sequence[Check])
     ties = len(main) - len(told)
     left_out = f"; {ties} compare{'s' if ties == 1 else ''} zero with zero" if ties else ""
     aside = sum(check.verdict in HOLDS for check in besides)
-    beside = f"; of {len(besides)} incidental parts {aside} hold{'s' if aside == 1 else ''}" if besides else ""
+    parts = f"of {len(besides)} incidental parts {aside} hold{'s' if aside == 1 else ''}"
+    if len(besides) == 1:
+        parts = f"its incidental part {'holds' if aside else 'is not shown to hold'}"
+    beside = f"; {parts}" if besides else ""
     return f"{count}{'; '.join(worst[:3])}{more}{left_out}{beside}"

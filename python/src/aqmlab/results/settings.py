@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.scenario import OPTIONS
 
@@ -46,6 +47,8 @@ def settings(result: Result) -> list[Setting]:
                 Setting(name, given if "$" in given else f"{every[0]} to {every[-1]}", "differs over the sweep")
             )
             continue
+        if option.name == "buffer" and is_default and all(_is_own(entry, every[0]) for entry in scenario["aqm"]):
+            note = "not used: each AQM has a limit of its own"
         if option.name == "warmup" and "warmup_s" in result.runs.columns:
             shortest, longest = result.warmups_s()
             note = f"the runs are measured from {shortest:g} s to {longest:g} s on"
@@ -67,6 +70,11 @@ def aqms(result: Result) -> list[Setting]:
         differs = "differs over the sweep" if len(specs) > 1 else ""
         found.append(Setting("aqm", " to ".join(dict.fromkeys((specs[0], specs[-1]))), differs))
     return found
+
+
+def _is_own(aqm: Mapping[str, Any], buffer: str) -> bool:
+    """Whether an AQM has a limit that is not the scenario's buffer."""
+    return bool(aqm["params"].get("limit", buffer) != buffer)
 
 
 def _value(name: str, value: object) -> str:

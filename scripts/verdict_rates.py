@@ -175,8 +175,9 @@ def reading_rates(case: Case, draw: ReadingDraw, runs: int, experiments: int) ->
         return {name: dict(enumerate(found.tolist())) for name, found in zip("ab", drawn, strict=True)}
 
     def verdict(noise: Noise) -> Verdict:
-        means = {name: sum(own.values()) / runs for name, own in reading(runs).items()}
-        return Verdict(searching.grade(one, means, lambda names: noise.deviations(names, means, runs)).word)
+        values = reading(runs)
+        means = {name: sum(own.values()) / runs for name, own in values.items()}
+        return Verdict(searching.grade(one, values, lambda names: noise.deviations(names, means, runs)).word)
 
     return Counter(verdict(Noise([reading(2) for _ in range(REPEATED)])) for _ in range(experiments))
 

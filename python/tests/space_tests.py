@@ -22,7 +22,7 @@ from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable
 from aqmlab.papers.verdicts import HOLDS, Check, Judgement, Ratio, Verdict
 from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
-from aqmlab.search.noise import AMOUNT, SHARE, Noise
+from aqmlab.search.noise import AMOUNT, ENOUGH, SHARE, Noise
 from aqmlab.search.scores import Score
 from aqmlab.stats import statistics, student
 
@@ -169,7 +169,9 @@ def a_reading_is_undecided_where_nothing_is_known_of_its_noise() -> None:
     (claim,) = claims.read(Table({"claim": [entry]}, ""))
 
     def word(noise: Noise, **means: float) -> str:
-        return searching.grade(claim, means, lambda names: noise.deviations(names, means, 1)).word
+        return searching.grade(
+            claim, {name: {1: mean} for name, mean in means.items()}, lambda names: noise.deviations(names, means, 1)
+        ).word
 
     nothing = _readings(*[{"a": [0.0, 0.0], "b": [0.0, 0.0]}] * 8)
     assert word(nothing, a=1.0, b=9.0) == Verdict.INCONCLUSIVE
@@ -216,7 +218,9 @@ def a_comparison_with_an_amount_of_zero_is_judged(expect: str) -> None:
 
     def word(a: float) -> str:
         means = {"a": a, "b": 0.0}
-        return searching.grade(claim, means, lambda names: noise.deviations(names, means, 1)).word
+        return searching.grade(
+            claim, {name: {1: mean} for name, mean in means.items()}, lambda names: noise.deviations(names, means, 1)
+        ).word
 
     assert word(0.5) == Verdict.INCONCLUSIVE
     assert word(50.0) in HOLDS
@@ -259,6 +263,32 @@ def a_reading_within_the_noise_of_its_bound_is_undecided(
     assert strip is not None
     hatched = sum(tile.verdict == Verdict.INCONCLUSIVE for tile in strip.tiles)
     assert (strip.undecided, hatched >= undecided) == (undecided, True)
+
+
+@pytest.mark.parametrize(("share", "undecided"), [(0.02, 0), (0.5, 24)])
+def a_reading_with_enough_runs_is_judged_by_its_own(
+    share: float, undecided: int, paper: Paper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    noisy = Noisy()
+    noisy.share = share
+    monkeypatch.setattr("aqmlab.engine.native.simulate", noisy)
+    space = searching.explore(paper, tmp_path / "out", jobs=1, seeds=str(ENOUGH))
+    assert (len(space.numbers), space.noise) == (ENOUGH, None)
+    reach = space.reaches["small-1"]
+    assert (reach.tested, reach.undecided, reach.holding) == (24, undecided, 24 - undecided)
+
+
+def the_noise_of_one_reading_hides_nothing_in_another_with_enough_runs() -> None:
+    entry = {"id": "c-1", "says": "", "where": "", "scenario": "s", "measure": {"of": "q"}, "expect": ["a < b"]}
+    (claim,) = claims.read(Table({"claim": [entry]}, ""))
+    quiet = {"a": dict(enumerate((1.0, 1.1, 0.9, 1.0, 1.05))), "b": dict(enumerate((1.5, 1.6, 1.4, 1.55, 1.5)))}
+    loud = _readings(*[{"a": [0.1, 9.0], "b": [5.0, 0.2]}] * 8)
+    means = {name: statistics.mean(list(own.values())).value for name, own in quiet.items()}
+    assert searching.grade(claim, quiet, lambda names: loud.deviations(names, means, 5)).word == Verdict.INCONCLUSIVE
+    assert searching.grade(claim, quiet).word == Verdict.REPRODUCED
+    # A side that no run has together with the other is no comparison.
+    apart = {"a": {1: 1.0}, "b": {2: 2.0}}
+    assert searching.grade(claim, apart).word == Verdict.NOT_CHECKABLE
 
 
 def changes_are_the_fewest_and_no_more_than_two() -> None:

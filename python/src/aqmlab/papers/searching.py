@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -80,12 +81,13 @@ def explore(
     )
 
 
-def grade(claim: Claim, means: Mapping[str, float], noise: Deviations) -> Grade:
-    """Judge means as the claim is judged, with the noise of the seeds in what is compared."""
+def grade(claim: Claim, values: Mapping[str, Mapping[int, float]], noise: Deviations | None = None) -> Grade:
+    """Judge the values of operands by seed as the claim is judged; with ``noise``, their means and its deviations."""
 
     def measured(side: Operand, point: int) -> Mapping[int, float]:
         del point
-        return {0: means[side.text]} if side.text in means else {}
+        found = values.get(side.text, {})
+        return {0: math.fsum(found.values()) / len(found)} if found and noise else found
 
     one = judge(claim, measured, [0], noise).verdict
     is_judged, is_decided = one not in UNJUDGED, one not in UNDECIDED
@@ -109,7 +111,7 @@ def _target(claim: Claim, *, sizes: bool) -> Target:
             over = _quantity(claim, one.right)
             quantities.append(replace(_quantity(claim, one.left), name=name, over=over))
             numbers[name] = 1.0 - one.by if one.relation == "<" else 1.0 + one.by
-    return Target(claim.id, tuple(quantities), numbers, lambda means, noise: grade(claim, means, noise))
+    return Target(claim.id, tuple(quantities), numbers, lambda values, noise: grade(claim, values, noise))
 
 
 def _quantity(claim: Claim, side: Operand) -> Quantity:

@@ -204,9 +204,9 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int, noise
     def unchecked(words: str) -> Check:
         return Check(one.text, point, Verdict.NOT_CHECKABLE, words)
 
-    if not seeds:
-        missing = next(side.text for side, found in ((one.left, left), (one.right, right)) if not found)
-        return unchecked(f"there is no measurement of {missing}")
+    for side, found in ((one.left, left), (one.right, right)):
+        if side.number is None and not found:
+            return unchecked(f"there is no measurement of {side.text}")
     if both and set(left) != set(right):
         return unchecked(f"{one.text}: its two sides have different seeds")
     if len(seeds) < 2 and noise is None:

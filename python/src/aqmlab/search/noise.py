@@ -1,7 +1,8 @@
-"""The noise of the seeds in a space of readings, from readings that are run more than once.
+"""The noise of the seeds in a space of readings with few runs, from readings that are run more than once.
 
-A reading has one run or two, whose spread says next to nothing. So the spread is taken from several readings together,
-for each comparison by itself: that of its two sides, or that of one side with a number.
+One run or two have a spread that says next to nothing. So the spread is taken from several readings together, for each
+comparison by itself: that of its two sides, or that of one side with a number. That assumes that readings vary alike,
+and those of a paper do not: a reading with `ENOUGH` runs is judged by its own instead.
 
 - **Unit.** Deviations of runs from their reading's mean are taken as shares of it, as delays and rates vary; but what
   is counted, as packets lost, varies by the root of its mean, and what has a scale of its own by the same amount
@@ -36,6 +37,8 @@ from aqmlab.stats import statistics, student
 REPEATED = 8
 # Runs of these, at least.
 RUNS = 2
+# Runs with which a reading is judged by itself, as a claim is.
+ENOUGH = 5
 # Deviations grow with this power of the mean.
 SHARE, ROOT, AMOUNT = 1.0, 0.5, 0.0
 # By how much the logarithm of the likelihood of another power must be larger than that of a share.

@@ -84,7 +84,7 @@ class Runs:
         }
 
     def scores(
-        self, settings: Sequence[Setting], seeds: range, jobs: int, noise: Mapping[str, Noise]
+        self, settings: Sequence[Setting], seeds: range, jobs: int, noise: Mapping[str, Noise] | None
     ) -> dict[Setting, Score]:
         """Make the missing runs of the settings with these seeds; return the settings' scores."""
 

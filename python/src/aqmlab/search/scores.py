@@ -15,7 +15,7 @@ from typing import TypeAlias
 from aqmlab.results.measures import Measure
 from aqmlab.search.noise import Noise
 from aqmlab.search.plan import Setting
-from aqmlab.search.targets import Grade, Quantity, Target
+from aqmlab.search.targets import Deviations, Grade, Quantity, Target
 
 # Measurements of a setting: a value per seed.
 Values: TypeAlias = Callable[[Setting, str, Measure], Mapping[int, float]]
@@ -34,7 +34,7 @@ class Score:
         error: the standard error of that mean; zero with one seed.
         distance: distance from all printed numbers; ``own`` from those of the paper's own AQM.
         near: how many numbers are within 10 % of the printed ones; ``numbers`` is how many there are.
-        grades: grades of the means, by target: so few seeds have no interval of their own (`aqmlab.search.noise`).
+        grades: grades, by target: of the runs or, if these are too few, of their means (`aqmlab.search.noise`).
 
     """
 
@@ -58,20 +58,21 @@ class Score:
         return sum(grade.holds for grade in self.grades.values())
 
 
-def score(setting: Setting, targets: Sequence[Target], values: Values, own: str, noise: Mapping[str, Noise]) -> Score:
-    """Return the score of a setting; ``noise`` is that of each target."""
+def score(
+    setting: Setting, targets: Sequence[Target], values: Values, own: str, noise: Mapping[str, Noise] | None
+) -> Score:
+    """Return the score of a setting; ``noise`` is that of each target, absent where its runs are enough."""
     measured: dict[tuple[str, str], float] = {}
     error: dict[tuple[str, str], float] = {}
-    runs: dict[tuple[str, str], int] = {}
+    grades: dict[str, Grade] = {}
     for target in targets:
-        for one in target.quantities:
-            found = list(by_seed(setting, one, values).values())
-            if found:
-                runs[target.name, one.name] = len(found)
-                centre = math.fsum(found) / len(found)
-                squares = math.fsum((value - centre) ** 2 for value in found)
-                measured[target.name, one.name] = centre
-                error[target.name, one.name] = math.sqrt(squares / max(len(found) - 1, 1) / len(found))
+        runs = {one.name: found for one in target.quantities if (found := by_seed(setting, one, values))}
+        grades[target.name] = target.grade(runs, None if noise is None else _deviations(runs, noise[target.name]))
+        for name, found in runs.items():
+            centre = math.fsum(found.values()) / len(found)
+            squares = math.fsum((value - centre) ** 2 for value in found.values())
+            measured[target.name, name] = centre
+            error[target.name, name] = math.sqrt(squares / max(len(found) - 1, 1) / len(found))
     ratios = {
         (target.name, name): _ratio(measured[target.name, name], number)
         for target in targets
@@ -87,7 +88,7 @@ def score(setting: Setting, targets: Sequence[Target], values: Values, own: str,
         own=_distance({place: ratio for place, ratio in ratios.items() if place in mine}),
         near=sum(ratio <= math.log1p(NEAR) for ratio in ratios.values()),
         numbers=len(ratios),
-        grades={target.name: _grade(target, measured, runs, noise[target.name]) for target in targets},
+        grades=grades,
     )
 
 
@@ -112,12 +113,6 @@ def _distance(ratios: Mapping[tuple[str, str], float]) -> float:
     return math.fsum(means) / len(means) if means else float("nan")
 
 
-def _grade(
-    target: Target, measured: Mapping[tuple[str, str], float], runs: Mapping[tuple[str, str], int], noise: Noise
-) -> Grade:
-    means = {name: value for (owner, name), value in measured.items() if owner == target.name}
-
-    def deviations(names: tuple[str, ...]) -> Sequence[Mapping[str, float]]:
-        return noise.deviations(names, means, min(runs[target.name, name] for name in names))
-
-    return target.grade(means, deviations)
+def _deviations(runs: Mapping[str, Mapping[int, float]], noise: Noise) -> Deviations:
+    means = {name: math.fsum(found.values()) / len(found) for name, found in runs.items()}
+    return lambda names: noise.deviations(names, means, min(len(runs[name]) for name in names))

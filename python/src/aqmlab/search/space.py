@@ -1,8 +1,9 @@
 """The space of readings: in which share of it each target is met, and what decides.
 
 A paper leaves values open. Its verdict under one choice of them says nothing of the others, so a balanced sample of all
-combinations is run, and each target judged in each of them, by its means and the noise of the seeds
-(`aqmlab.search.noise`). Where that hides the answer a reading is undecided: it counts, and neither holds nor refutes.
+combinations is run, and each target judged in each of them: by the runs of that setting alone, as a claim is, or by
+their means and the noise of the seeds where they are few (`aqmlab.search.noise`). Where that hides the answer a reading
+is undecided: it counts, and neither holds nor refutes.
 
 What decides is told by an analysis of variance of "it holds": the share of its variance that lies between the levels of
 a factor, less what chance alone puts there (epsilon squared, Kelley 1935). That is more the more levels there are, so
@@ -180,7 +181,7 @@ class Space:
         scores: every setting that was tried.
         sample: those of them that were drawn from all combinations.
         numbers: the seeds of each setting.
-        noise: by target: by how much these make its quantities differ.
+        noise: by target: by how much these make its quantities differ; absent where they are enough to tell it.
         folder: where runs are kept.
 
     """
@@ -190,7 +191,7 @@ class Space:
     scores: Mapping[Setting, Score]
     sample: Sequence[Setting]
     numbers: range
-    noise: Mapping[str, Noise]
+    noise: Mapping[str, Noise] | None
     folder: Path
 
     @property
@@ -298,7 +299,7 @@ def explore(
     settings = list(dict.fromkeys([*named, *sample, *near]))
     cores = machine.cores() if jobs is None else jobs
     again = range(numbers.start, max(numbers.stop, numbers.start + repeated.RUNS))
-    noise = runs.noise(sample[: repeated.REPEATED], again, cores)
+    noise = None if len(numbers) >= repeated.ENOUGH else runs.noise(sample[: repeated.REPEATED], again, cores)
     scores = runs.scores(settings, numbers, cores, noise)
     return Space(search, targets, scores, sample, numbers, noise, folder)
 

@@ -57,11 +57,12 @@ class Target:
         name: its name, as ``spie-1``.
         quantities: measured quantities.
         numbers: expected values of some quantities, by name: above zero, so that a ratio exists.
-        grade: grades the means of the quantities, with the deviations of those compared (`Noise.deviations`).
+        grade: grades the values of the quantities by seed: where these are too few, their means, with the deviations
+            of those compared (`Noise.deviations`).
 
     """
 
     name: str
     quantities: tuple[Quantity, ...]
     numbers: Mapping[str, float]
-    grade: Callable[[Mapping[str, float], Deviations], Grade]
+    grade: Callable[[Mapping[str, Mapping[int, float]], Deviations | None], Grade]

@@ -251,11 +251,25 @@ def the_closest_settings_are_reported_with_fresh_seeds(
     assert {seed for _, seed in simulator.asked} == {1, 2, 3, 4, 5, 6}
     assert (outcome.seeds, outcome.fresh_seeds) == (2, 4)
     words = " ".join(conclusion(outcome))
+    assert "judged by their means and the noise of the seeds" in words
     assert f"The closest is {ratio(fresh.distance)} ({ratio(best.distance)}) away on average" in words
     cells = dict(closest(outcome).rows)["typical ratio, all AQMs"]
     assert f"{ratio(fresh.distance)} ({ratio(best.distance)})" in cells
     entry = outcome.document()["closest"][0]
     assert (entry["distance"], entry["fresh"]["distance"]) == (best.distance, fresh.distance)
+
+
+def what_is_judged_by_its_own_runs_is_judged_so_with_fresh_seeds_too(
+    paper: Paper, simulator: Simulator, tmp_path: Path
+) -> None:
+    del simulator
+    space = searching.explore(paper, tmp_path / "out", seeds="5", jobs=1)
+    outcome = conduct(space, jobs=1)
+    assert (outcome.seeds, outcome.fresh_seeds) == (5, 5)
+    words = " ".join(conclusion(outcome))
+    assert "run again with 5 seeds" in words
+    assert "judged by their own runs" in words
+    assert all(grade.is_judged for again in outcome.fresh.values() for grade in again.grades.values())
 
 
 def presets_and_records_are_run_again_too(outcome: Outcome) -> None:

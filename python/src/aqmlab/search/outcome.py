@@ -14,7 +14,7 @@ from typing import Any
 
 from aqmlab.files import machine
 from aqmlab.runs.watcher import Watcher
-from aqmlab.search import design, sensitivity
+from aqmlab.search import design, noise, sensitivity
 from aqmlab.search.plan import Search, Setting
 from aqmlab.search.runs import Runs
 from aqmlab.search.scores import Score
@@ -45,6 +45,11 @@ class Outcome:
     sample: Sequence[Setting]
     seeds: int
     fresh_seeds: int
+
+    @property
+    def is_by_runs(self) -> bool:
+        """Whether each setting is judged by its own runs, not by their means and the noise of the seeds."""
+        return self.seeds >= noise.ENOUGH
 
     @functools.cached_property
     def closest(self) -> list[Score]:
@@ -153,9 +158,11 @@ def conduct(space: Space, *, jobs: int | None = None, watcher: Watcher | None = 
             attempt(design.neighbours(search.factors, best.setting))
             if min(scores.values(), key=aim) is best:
                 break
-    again = range(first.stop, first.stop + search.fresh_seeds)
+    # What was judged by runs of its own is judged by no fewer fresh ones.
+    least = noise.ENOUGH if space.noise is None else 1
+    again = range(first.stop, first.stop + max(search.fresh_seeds, least))
     fresh = runs.scores(_chosen(search, scores), again, cores, space.noise)
-    return Outcome(search, targets, scores, fresh, space.sample, space.seeds, search.fresh_seeds)
+    return Outcome(search, targets, scores, fresh, space.sample, space.seeds, len(again))
 
 
 def _chosen(search: Search, scores: Mapping[Setting, Score]) -> list[Setting]:

@@ -56,6 +56,7 @@ def conclusion(outcome: Outcome) -> list[str]:
         chosen = outcome.record(figure)
         return f"{getattr(outcome.fresh[chosen.setting], figure)} ({getattr(chosen, figure)})"
 
+    judged = "their own runs" if outcome.is_by_runs else "their means and the noise of the seeds"
     return [
         f"{len(scores)} settings tried, {seeds(outcome)} each: {every} within 10 % of every printed number.",
         f"Those told of here were run again with {outcome.fresh_seeds} seeds that chose nothing; in brackets what the "
@@ -63,7 +64,7 @@ def conclusion(outcome: Outcome) -> list[str]:
         f"The closest is {ratio(outcome.fresh[best.setting].distance)} ({ratio(best.distance)}) away on average. The "
         f"setting with the most numbers within 10 % has {most('near')} of {best.numbers}, the one in which the most "
         f"claims hold {most('holding')} of {len(best.grades)}, the one with the most that hold with their size "
-        f"{most('reproduced')} (judged by the means and the noise of the seeds).",
+        f"{most('reproduced')} (judged by {judged}).",
     ]
 
 

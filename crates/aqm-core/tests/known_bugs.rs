@@ -4,7 +4,7 @@
 mod common;
 
 use aqm_core::packet::Ecn;
-use aqm_core::params::{Kind, ParamSpec, Value};
+use aqm_core::params::{ParamSpec, Value};
 use aqm_core::signal::{DropPoint, DropReason};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Span};
@@ -185,12 +185,13 @@ fn every_parameter_of_every_discipline_changes_something() {
                 loop {
                     let next = waiting.lock().expect("a parameter that changes nothing ends the test").pop();
                     let Some((info, declared)) = next else { break };
-                    let mut contexts = info.presets.iter().flat_map(|preset| {
-                        let spec = parse(&format!("{}:{}", info.name, preset.name));
-                        contexts(&spec, declared)
-                    });
+                    let presets =
+                        || info.presets.iter().map(|one| parse(&format!("{}:{}", info.name, one.name)));
+                    let alone = presets().flat_map(|spec| bases(&spec, declared));
+                    let paired = presets().flat_map(|spec| pairs(&spec, declared));
                     assert!(
-                        contexts
+                        alone
+                            .chain(paired)
                             .any(|spec| traffic.iter().any(|ops| changes_something(&spec, declared, ops))),
                         "{}: no value of '{}' changes anything, alone or with one other parameter",
                         info.name,
@@ -202,9 +203,8 @@ fn every_parameter_of_every_discipline_changes_something() {
     });
 }
 
-/// `spec` with and without marks, with its own limit and a small one; then the same with each other parameter at each
-/// of its values, since many matter only in combination.
-fn contexts(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
+/// `spec` with and without marks, with its own limit and a small one.
+fn bases(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
     let mut bases = vec![spec.clone(), with_ecn(spec.clone())];
     for mut spec in bases.clone() {
         if declared.name != "limit" && values::limit(&spec.params).is_some() {
@@ -212,10 +212,21 @@ fn contexts(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
             bases.push(spec);
         }
     }
-    let mut found = bases.clone();
+    bases
+}
+
+/// The same with each other parameter at each of its values, since many matter only in combination.
+fn pairs(spec: &Spec, declared: &ParamSpec) -> Vec<Spec> {
+    let place = |one: &ParamSpec| spec.info.params.iter().position(|other| other.name == one.name);
+    let here = place(declared).expect("it is declared");
     let mut others: Vec<_> = spec.info.params.iter().filter(|other| other.name != declared.name).collect();
-    // Most often a switch must be on.
-    others.sort_by_key(|other| !matches!(other.kind, Kind::Flag | Kind::Choice(_)));
+    // Those that are declared beside it belong to it; of the others most often a switch must be on.
+    others.sort_by_key(|other| {
+        let distance = place(other).expect("it is declared").abs_diff(here);
+        (distance > 2, !values::is_switch(other), distance)
+    });
+    let bases = bases(spec, declared);
+    let mut found = Vec::new();
     for other in others {
         for value in values::allowed(other) {
             for mut spec in bases.iter().cloned() {

@@ -34,6 +34,11 @@ pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
     values
 }
 
+/// Whether a parameter chooses between few words, as those do that turn others on.
+pub(crate) fn is_switch(spec: &ParamSpec) -> bool {
+    matches!(spec.kind, Kind::Flag | Kind::Choice(_))
+}
+
 /// Values just outside the declared range, and one far outside.
 pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
     let (min, max) = spec.range;

@@ -76,13 +76,17 @@ class Control:
         connect(self, history, chance)
 
 
+# Window and threshold in bytes, and the pacing rate in bytes per second of a control that has one.
+Answer = tuple[float, float, float | None]
+
+
 @dataclass
 class History:
     """The events of a connection in the notation of `trace_window`, and the oracle's answer after each."""
 
     control: Control
     lines: list[str] = field(default_factory=list)
-    answers: list[tuple[float, float, float | None]] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
 
     def note(self, *words: object) -> None:
         """The oracle has answered this event."""
@@ -143,7 +147,7 @@ def build() -> Path:
     return target / "debug" / "examples" / "trace_window"
 
 
-def rust(spec: str, lines: list[str], program: Path) -> list[tuple[float, float, float | None]]:
+def rust(spec: str, lines: list[str], program: Path) -> list[Answer]:
     """The answers of aqm-sim's control to these events."""
     text = "\n".join([f"tcp {spec} mss {MSS}b iw 10", f"random {' '.join(map(str, NUMBERS))}", *lines]) + "\n"
     done = subprocess.run([program], input=text, capture_output=True, text=True, timeout=60, check=False)

@@ -69,7 +69,7 @@ lint-python: $(NATIVE) .venv/dev
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
-	$(BIN)/stubtest aqmlab._native
+	$(BIN)/stubtest --mypy-config-file python/stubtest.ini aqmlab._native
 
 deny: ## licences, sources and bans of all crates (needs cargo-deny: cargo install --locked cargo-deny)
 	cargo deny --locked --offline check licenses bans sources

@@ -83,8 +83,10 @@ def flows_show_refuses_an_unknown_kind_with_the_nearest(aqmlab: Command) -> None
 def compare_prints_table_differences_settings_and_what_to_open(aqmlab: Command, tmp_path: Path) -> None:
     ended = aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--out", "out")
     assert ended.status == 0
-    for wanted in ("Goodput", "Mbit/s", "Queue delay", "99 %, ms", "Jain", "±", "Against fifo", "over 2 seeds"):
+    for wanted in ("Goodput", "Mbit/s", "Queue delay", "99 %, ms", "±", "Against fifo", "over 2 seeds"):
         assert wanted in ended.out
+    # Of one flow Jain's index is 1, whatever it gets.
+    assert "Jain" not in ended.out
     for setting in ("rate", "10mbit", "buffer", "1bdp at 40ms", "warmup", "overhead", "14b (default)", "1 to 2"):
         assert setting in ended.out
     assert ended.out.endswith("open out/report.html\n")

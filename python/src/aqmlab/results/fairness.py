@@ -1,8 +1,8 @@
 """Where Jain's index says something: among flows that want the same.
 
-A call beside a download has less goodput because it wants less, and the index of both would call that unfair. The
-metric over all flows stays in the runs; what is shown is the index of flows of which each takes what it gets, or which
-all offer the same rate.
+A call beside a download has less goodput because it wants less, and the index of both would call that unfair; that of
+one flow is 1. The metric over all flows stays in the runs; what is shown is the index of flows of which each takes what
+it gets, or which all offer the same rate.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ def is_shown(scenario: Mapping[str, Any], metric: str) -> bool:
     >>> mix = {"flows": ["5*cubic:name=bulk", "1*voip:name=call"], "capture": []}
     >>> [is_shown(mix, name) for name in ("jain_index", "class.bulk.jain_index", "class.call.jain_index", "loss_ratio")]
     [False, True, False, True]
+    >>> is_shown({"flows": ["1*cubic:name=bulk"], "capture": []}, "jain_index")
+    False
 
     """
     prefix, name = split(metric)
@@ -49,9 +51,17 @@ def is_shown(scenario: Mapping[str, Any], metric: str) -> bool:
     specs = list(scenario["flows"])
     if prefix:
         group = prefix.removeprefix("class.").removesuffix(".")
-        return any(wanted(spec) for spec in specs if f":name={group}:" in f"{spec}:")
-    # The demands of recorded flows are not known.
-    return not scenario["capture"] and len({wanted(spec) for spec in specs}) == 1 and bool(wanted(specs[0]))
+        specs = [spec for spec in specs if f":name={group}:" in f"{spec}:"]
+    elif scenario["capture"]:
+        # What recorded flows want is not known.
+        return False
+    return sum(map(_count, specs)) > 1 and len({wanted(spec) for spec in specs}) == 1 and bool(wanted(specs[0]))
+
+
+def _count(spec: str) -> int:
+    """How many flows a resolved spec stands for."""
+    count, star, _ = spec.partition("*")
+    return int(count) if star else 1
 
 
 __all__ = ["is_shown", "wanted"]

@@ -176,8 +176,8 @@ def parted(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
 
 
 def doubted(folder: Path) -> str:
-    """Return the assumptions that were doubted, and what the quick form says with others."""
-    buffers, shares = ([(one, found(one, folder, quick=True)) for one in some] for some in (BUFFERS, SHARES))
+    """Return the assumptions that were doubted, and what is said with others."""
+    buffers, shares = ([(one, found(one, folder, quick=False)) for one in some] for some in (BUFFERS, SHARES))
     named = dict.fromkeys(told["advice"] for _, told in buffers)
     assert len(named) == 1, f"what to use does hang on the buffer: {', '.join(named)}"
     ends = [(_ways(told)[AS_IT_IS], _ways(told)[told["advice"]]) for _, told in buffers]
@@ -207,12 +207,13 @@ def doubted(folder: Path) -> str:
 INTRO = """# What `advise` says of {all} lines
 
 Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way for
-{same} of them. "Behind" is in steps of which 1 is noticed and 3 annoy, summed over all figures of the household,
-beside the best of each figure on that line: it compares the ways of a line, not lines. Arrows go from the line as it
-is to the way that is named. A way shapes to {share:.0%} of the rate (or what its name says), so the total falls where
-the line was used well before. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems'
-buffers are typical ones (256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says
-otherwise.
+{same} of them. It stops after half of the runs for {stopped}, where the answer does not hang on the rest.
+
+"Behind" is in steps of which 1 is noticed and 3 annoy, summed over all figures of the household, beside the best of
+each figure on that line: it compares the ways of a line, not lines. Arrows go from the line as it is to the way that is
+named. A way shapes to {share:.0%} of the rate (or what its name says), so the total falls where the line was used well
+before. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems' buffers are typical ones
+(256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says otherwise.
 
 The grade is of pings alone; RPM counts the round trips of the connections that fill the line too. A call's score
 hardly falls below 2 by delay alone, since that is where ITU-T G.107 lets its impairment end.
@@ -221,7 +222,7 @@ hardly falls below 2 by delay alone, since that is where ITU-T G.107 lets its im
 PARTED = """
 ## Where the quick form names another way
 
-It has half of the seeds and of the time, and here a limit of the rule lies between what the two forms see:
+It had stopped after half of the runs, and here a limit of the rule lies between what the two forms see:
 
 {points}
 """
@@ -239,8 +240,6 @@ how much that brings does: look at the pings while the line is full.
 carries {gain:.0%} more in total and is {closer:.1f} steps closer; the game's round trip is {games} ms. Less than a
 step is not noticed, so what is usual stays; where the overhead is known, as here, and pings stay short, `--share 95%`
 is fine.
-
-All of it is the quick form's:
 """
 
 
@@ -250,11 +249,11 @@ HEAD = (
 )  # fmt: skip
 
 
-def page(rows: list[str], points: list[str], doubts: str) -> str:
-    """Return the page with all rows, why the quick form differs, and what else was asked."""
+def page(rows: list[str], stopped: int, points: list[str], doubts: str) -> str:
+    """Return the page with all rows, where the quick form stopped, why it differs, and what else was asked."""
     same = sum(one.endswith("| same |") for one in rows)
     table = [_row(*HEAD), _row(*["---"] * len(HEAD)), *rows, ""]
-    parts = ["\n".join([INTRO.format(all=len(rows), same=same, share=USUAL_SHARE), *table])]
+    parts = ["\n".join([INTRO.format(all=len(rows), same=same, stopped=stopped, share=USUAL_SHARE), *table])]
     parts += [PARTED.format(points="\n".join(points))] if points else []
     return "".join([*parts, doubts])
 
@@ -266,7 +265,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/advice-lines"), help="folder of the results")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    rows, points = [], []
+    rows, points, stopped = [], [], 0
     for given in LINES:
         if not given.is_there:
             print(f"left out, its recording is not here: {given.name}", file=sys.stderr)
@@ -274,8 +273,9 @@ def main() -> None:
         quick, full = (found(given, chosen.out, quick=quick) for quick in (True, False))
         rows.append(row(given, quick, full))
         points += [parted(given, quick, full)] if quick["advice"] != full["advice"] else []
+        stopped += quick["stopped_at"] is not None
         print(rows[-1], file=sys.stderr, flush=True)
-    chosen.page.write_text(page(rows, points, doubted(chosen.out)))
+    chosen.page.write_text(page(rows, stopped, points, doubted(chosen.out)))
 
 
 if __name__ == "__main__":

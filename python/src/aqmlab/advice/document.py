@@ -26,6 +26,8 @@ def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
         "why_not_runner_up": words.why_not(*map(advice.verdict.of, (advice.chosen.name, advice.verdict.runner_up))),
         "alike": list(advice.verdict.alike),
         "tied": list(advice.verdict.tied),
+        "seeds": len(advice.result.seeds),
+        "stopped_at": advice.stopped_at,
         "ways": [_plain(one) for one in advice.verdict.judged],
         "tc": paste.tc(advice.chosen, advice.line, interface),
         "undo": paste.undo(advice.chosen, interface),

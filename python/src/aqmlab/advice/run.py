@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from aqmlab import experiment, scenario
 from aqmlab.advice import paste
 from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.line import Line
+from aqmlab.advice.sureness import SURE, agreement
 from aqmlab.advice.verdict import Choice, judge
 from aqmlab.advice.ways import Way, ways
 from aqmlab.files import shipped
@@ -24,8 +26,9 @@ UNSHAPED_BPS = 10_000_000_000
 PASS = "fifo limit 10000p"
 # Simulated packets are what takes time. Above this rate, down and up together, runs are shorter by its square root, but
 # long enough for pages of everyone.
-LONGEST_S, SHORTEST_S, SHORTEST_QUICK_S, LONGEST_UP_TO_BPS = 45, 12, 10, 50_000_000
+LONGEST_S, SHORTEST_S, LONGEST_UP_TO_BPS = 45, 12, 50_000_000
 WARMUP_S = 5
+# All, and after how many the quick form stops where that decides.
 SEEDS, QUICK_SEEDS = 10, 5
 # Fast lines have fewer seeds too.
 FAST_BPS, FAST_SEEDS, FAST_QUICK_SEEDS = 400_000_000, 5, 3
@@ -37,7 +40,8 @@ VERY_FAST_BPS = 1_000_000_000
 class Advice:
     """What was found: every way judged, the one to take, and the runs behind it.
 
-    With ``has_only_usual`` only the ways that routers come with were tried.
+    With ``has_only_usual`` only the ways that routers come with were tried. ``stopped_at`` is, where fewer runs than
+    usual decided, in which share of draws from them the same way is named.
     """
 
     line: Line
@@ -45,6 +49,7 @@ class Advice:
     verdict: Choice
     result: Result
     has_only_usual: bool = False
+    stopped_at: float | None = None
 
     @property
     def chosen(self) -> Way:
@@ -75,40 +80,47 @@ def advise(
 ) -> Advice:
     """Run the household over every way, and judge them.
 
-    ``quick`` runs half as long, with fewer seeds, and only what routers come with, as very fast lines do always.
+    ``quick`` stops after half of the runs where the way that is named no longer hangs on them, and makes the others
+    where it does. With ``seeds`` so many are made.
 
     Raises:
         InputError: naming what is wrong with the line.
         CheckError: if a run broke one of its own checks.
 
     """
-    only_usual = quick or line.down_bps + line.up_bps > VERY_FAST_BPS
-    chosen = ways(line, only_usual)
-    loaded = scenario.swept(
-        _options(line, quick, seeds or _seeds(line, quick)),
-        {"way": {way.name: _values(way, line) for way in chosen}},
-        allow_unequal_buffers=True,
-    )
-    result = experiment.conduct(loaded, "advise", jobs, folder, watcher, with_report=False)
-    if result.is_partial and not result.manifest["failures"]:
-        raise KeyboardInterrupt
-    minutes = (duration_s(line, quick) - WARMUP_S) / 60
-    return Advice(line, tuple(chosen), judge(result, minutes), result, only_usual)
+    is_fast, is_very_fast = (line.down_bps + line.up_bps > rate for rate in (FAST_BPS, VERY_FAST_BPS))
+    tried = ways(line, is_very_fast)
+    minutes = (duration_s(line) - WARMUP_S) / 60
+
+    def run(count: int, place: Path | None) -> Result:
+        values = {"way": {way.name: _values(way, line) for way in tried}}
+        loaded = scenario.swept(_options(line, count), values, allow_unequal_buffers=True)
+        result = experiment.conduct(loaded, "advise", jobs, place, watcher, with_report=False)
+        if result.is_partial and not result.manifest["failures"]:
+            raise KeyboardInterrupt
+        return result
+
+    def judged(result: Result, share: float | None = None) -> Advice:
+        return Advice(line, tuple(tried), judge(result, minutes), result, is_very_fast, share)
+
+    if seeds or not quick:
+        return judged(run(seeds or (FAST_SEEDS if is_fast else SEEDS), folder))
+    # The first runs are among all of them.
+    with TemporaryDirectory() as own:
+        first = run(FAST_QUICK_SEEDS if is_fast else QUICK_SEEDS, folder or Path(own))
+        share = agreement(first, minutes)
+        if share >= SURE:
+            return judged(first, share)
+        return judged(run(FAST_SEEDS if is_fast else SEEDS, folder or Path(own)))
 
 
-def duration_s(line: Line, quick: bool) -> int:
+def duration_s(line: Line) -> int:
     """How long a run is."""
     times = math.sqrt(max((line.down_bps + line.up_bps) / LONGEST_UP_TO_BPS, 1.0))
-    return max(int(LONGEST_S / times / 2), SHORTEST_QUICK_S) if quick else max(int(LONGEST_S / times), SHORTEST_S)
+    return max(int(LONGEST_S / times), SHORTEST_S)
 
 
-def _seeds(line: Line, quick: bool) -> int:
-    if line.down_bps + line.up_bps > FAST_BPS:
-        return FAST_QUICK_SEEDS if quick else FAST_SEEDS
-    return QUICK_SEEDS if quick else SEEDS
-
-
-def _options(line: Line, quick: bool, seeds: int) -> dict[str, Any]:
+def _options(line: Line, seeds: int) -> dict[str, Any]:
     rate = {"link_trace": line.trace} if line.trace else {"rate": format_rate(line.layer.carried(line.down_bps))}
     return {
         "aqm": [f"fifo limit {line.buffers[0]}"],
@@ -118,7 +130,7 @@ def _options(line: Line, quick: bool, seeds: int) -> dict[str, Any]:
         "overhead": f"{line.layer.overhead}b",
         "topology": str(shipped.experiments() / TOPOLOGY),
         "measure": ["line_down,line_up,router_down,router_up"],
-        "duration": f"{duration_s(line, quick)}s",
+        "duration": f"{duration_s(line)}s",
         "warmup": f"{WARMUP_S}s",
         "series": "groups",
         "seeds": str(seeds),

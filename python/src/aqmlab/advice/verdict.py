@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -22,31 +22,44 @@ GRADES = ((5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D"))
 WORST_GRADE = "F"
 # Grades at which a line is no good.
 POOR = ("D", WORST_GRADE)
-# Shown, not judged: what the grade is made of, its likes, and what is carried in all.
-PING, RPM, GAME_MEDIAN, TOTAL = "ping_increase_ms", "rpm", "game_rtt_p50_ms", "goodput_mbit"
+# What the grade is made of.
+PING = "ping_increase_ms"
+# Shown, not judged: its likes, and what is carried in all.
+RPM, GAME_MEDIAN, TOTAL = "rpm", "game_rtt_p50_ms", "goodput_mbit"
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A way: its figures, its grade, and in which figures it is noticeably worse than the best (by what).
+class Ranked:
+    """A way: its grade, and how far it is behind.
 
     ``shortfalls`` are how far each figure is behind the best, in steps (`Figure.shortfall`), and ``behind`` is their
-    sum with a step for each grade that is better elsewhere. ``unseen`` is the share of runs that have no value of a
-    figure, since no page finished or the video never began.
+    sum with a step for each grade that is better elsewhere.
     """
 
     name: str
-    values: dict[str, Estimate]
     grade: str
-    worse: dict[str, float]
     shortfalls: dict[str, float]
     behind: float
+
+
+@dataclass(frozen=True)
+class Judged(Ranked):
+    """A way with its figures, and in which it is noticeably worse than the best (by what).
+
+    ``unseen`` is the share of runs that have no value of a figure, since no page finished or the video never began.
+    """
+
+    values: dict[str, Estimate]
+    worse: dict[str, float]
     unseen: dict[str, float]
 
     def shown(self, figure: Figure) -> str:
         """Return a figure as a table has it; a page load with ">" if no page finished in some run."""
         more = ">" if figure.name == "page_load_s" and self.unseen.get(figure.name) else ""
         return f"{more}{self.values[figure.name].value:.{figure.digits}f}"
+
+
+R = TypeVar("R", bound=Ranked)
 
 
 @dataclass(frozen=True)
@@ -96,45 +109,22 @@ def judge(result: Result, minutes: float) -> Choice:
         InputError: if a way has fewer than two finished runs.
 
     """
-    names = [point["way"] for point in result.points]
-    runs = {
-        name: result.runs.filter(pl.col("point") == number).sort("seed").to_dicts() for number, name in enumerate(names)
-    }
-    if any(len(one) < 2 for one in runs.values()):
-        raise InputError("seeds: at least 2 finished runs of every way are needed for an interval")
-    seen = {
-        name: {figure.name: [noticed.value(figure, run, minutes) for run in some] for figure in FIGURES}
-        for name, some in runs.items()
-    }
-    values = {
-        name: {
-            figure.name: [noticed.unseen(figure, minutes) if value is None else value for value in some[figure.name]]
-            for figure in FIGURES
-        }
-        for name, some in seen.items()
-    }
+    samples = Samples.of(result, minutes)
+    values = samples.values
+    means = {name: {figure: statistics.mean(some) for figure, some in own.items()} for name, own in values.items()}
     shown = {
-        name: _shown(runs[name], result.histograms.filter(pl.col("point") == number))
-        for number, name in enumerate(names)
+        name: _shown(some, result.histograms.filter(pl.col("point") == number))
+        for number, (name, some) in enumerate(samples.runs.items())
     }
-    means = {
-        name: {figure: statistics.mean(some) for figure, some in values[name].items()} | shown[name] for name in names
-    }
-    worse = _worse(names, values)
-    grades = {name: grade(means[name][PING].value) for name in names}
-    shortfalls = _shortfalls(means)
-    least = min(map(place, grades.values()))
+    worse = _worse([*values], values)
     judged = tuple(
         Judged(
-            name,
-            means[name],
-            grades[name],
-            worse[name],
-            shortfalls[name],
-            sum(shortfalls[name].values()) + NOTICED_STEPS * (place(grades[name]) - least),
-            {figure: some.count(None) / len(some) for figure, some in seen[name].items() if None in some},
+            **vars(one),
+            values=means[one.name] | shown[one.name],
+            worse=worse[one.name],
+            unseen=samples.unseen[one.name],
         )
-        for name in names
+        for one in ranked({name: {figure: mean.value for figure, mean in own.items()} for name, own in means.items()})
     )
     chosen = best(judged)
     others = [one for one in judged if one is not chosen]
@@ -149,21 +139,69 @@ def judge(result: Result, minutes: float) -> Choice:
     return Choice(judged, chosen.name, best(others).name, alike, tied)
 
 
+@dataclass(frozen=True)
+class Samples:
+    """By way, its runs and what each gave of every figure, and by how much its pings rose.
+
+    ``unseen`` is as in `Judged`; in ``values`` something stands for what is unseen.
+    """
+
+    runs: dict[str, list[dict[str, Any]]]
+    values: dict[str, dict[str, list[float]]]
+    unseen: dict[str, dict[str, float]]
+
+    @staticmethod
+    def of(result: Result, minutes: float) -> Samples:
+        """Read them from a result whose points are ways.
+
+        Raises:
+            InputError: if a way has fewer than two finished runs.
+
+        """
+        runs = {
+            point["way"]: result.runs.filter(pl.col("point") == number).sort("seed").to_dicts()
+            for number, point in enumerate(result.points)
+        }
+        if any(len(one) < 2 for one in runs.values()):
+            raise InputError("seeds: at least 2 finished runs of every way are needed for an interval")
+        values: dict[str, dict[str, list[float]]] = {name: {} for name in runs}
+        unseen: dict[str, dict[str, float]] = {name: {} for name in runs}
+        for name, some in runs.items():
+            for figure in FIGURES:
+                found = [noticed.value(figure, run, minutes) for run in some]
+                if None in found:
+                    unseen[name][figure.name] = found.count(None) / len(found)
+                values[name][figure.name] = [noticed.unseen(figure, minutes) if one is None else one for one in found]
+            rtt_ms = min(run["rtt_base_ms"] for run in some)
+            values[name][PING] = [noticed.round_trip(run, "ping", "owd_mean_ms") - rtt_ms for run in some]
+        return Samples(runs, values, unseen)
+
+
+def ranked(means: Mapping[str, Mapping[str, float]]) -> list[Ranked]:
+    """Return how far each way is behind, by the means of its figures and of its pings."""
+    grades = {name: grade(own[PING]) for name, own in means.items()}
+    least = min(map(place, grades.values()))
+    return [
+        Ranked(name, grades[name], short, sum(short.values()) + NOTICED_STEPS * (place(grades[name]) - least))
+        for name, short in _shortfalls(means).items()
+    ]
+
+
 def place(grade: str) -> int:
     """Return the place of a grade, 0 for the best."""
     return [*(one for _, one in GRADES), WORST_GRADE].index(grade)
 
 
-def best(judged: Sequence[Judged]) -> Judged:
+def best(judged: Sequence[R]) -> R:
     """Return the way to take, as `judge` tells it."""
     least = min(one.behind for one in judged)
     grade_kept = min(place(one.grade) for one in judged if one.behind <= least + NOTICED_STEPS)
 
-    def is_candidate(one: Judged) -> bool:
+    def is_candidate(one: R) -> bool:
         is_outdone = any(place(other.grade) < place(one.grade) and other.behind <= one.behind for other in judged)
         return one.behind <= least + SLIGHT_STEPS and place(one.grade) <= grade_kept and not is_outdone
 
-    def rank(one: Judged) -> tuple[int, int]:
+    def rank(one: R) -> tuple[int, int]:
         return support(one.name), place(one.grade)
 
     candidates = [one for one in judged if is_candidate(one)]
@@ -172,10 +210,10 @@ def best(judged: Sequence[Judged]) -> Judged:
     return min(close, key=lambda one: ACK_FILTER not in one.name)
 
 
-def _shortfalls(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, float]]:
+def _shortfalls(means: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {name: {} for name in means}
     for figure in FIGURES:
-        column = {name: values[figure.name].value for name, values in means.items()}
+        column = {name: values[figure.name] for name, values in means.items()}
         ahead = max(column.values()) if figure.is_more_better else min(column.values())
         for name, value in column.items():
             found[name][figure.name] = figure.shortfall(value, ahead)
@@ -184,10 +222,8 @@ def _shortfalls(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[s
 
 def _shown(runs: Sequence[Mapping[str, Any]], histograms: pl.DataFrame) -> dict[str, Estimate]:
     """What is shown of a way and not judged."""
-    rtt_ms = min(run["rtt_base_ms"] for run in runs)
     medians = [_median_ms(histograms.filter(pl.col("name") == f"class.game_{way}.owd")) for way in ("down", "up")]
     return {
-        PING: statistics.mean([noticed.round_trip(run, "ping", "owd_mean_ms") - rtt_ms for run in runs]),
         RPM: statistics.mean([_rpm(run) for run in runs]),
         # Of both ways together, which is near the median of their sum.
         GAME_MEDIAN: Estimate(sum(medians), None, None, len(runs)),

@@ -105,6 +105,7 @@ def assumptions(advice: Advice) -> list[str]:
         "best grade within a step of the least is kept; with it, the best supported way within two steps (that annoys "
         "slightly) is named: nothing to do, CAKE, FQ-CoDel (OpenWrt's SQM has both), then what only tc has. Of "
         "several that are supported alike it is the usual one, unless another is more than a step closer.",
+        *_stopped(advice),
         *noticed(),
         *(["Tried is only what routers come with, not FQ-PIE, CoDel and PIE."] if advice.has_only_usual else []),
         f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
@@ -114,6 +115,16 @@ def assumptions(advice: Advice) -> list[str]:
         "The video begins with the run at its lowest rate (BBA-0): its mean rate is lower than that of a longer film.",
         "Not simulated: Wi-Fi, other homes on a shared cable, and the router's processor. Shaping is its work, the "
         "more the faster the line: if top shows a full core while the line is full, it is too slow for this rate.",
+    ]
+
+
+def _stopped(advice: Advice) -> list[str]:
+    """Why fewer runs than usual were enough."""
+    if advice.stopped_at is None:
+        return []
+    return [
+        f"Stopped early: in {advice.stopped_at:.1%} of draws of as many runs from these, with replacement, the same "
+        "way is named; without --quick there are twice as many."
     ]
 
 

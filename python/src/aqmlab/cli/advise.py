@@ -45,7 +45,7 @@ def advise(
         str, typer.Option("--interface", metavar="NAME", help="The router's interface in the lines to paste.")
     ] = "eth0",
     quick: Annotated[
-        bool, typer.Option("--quick", help="Half as long, with fewer seeds, and only what routers come with.")
+        bool, typer.Option("--quick", help="Stop after half of the runs where the answer does not hang on the rest.")
     ] = False,
     seeds: Seeds = None,
     jobs: Jobs = None,

@@ -17,8 +17,8 @@ from conftest import Command, script
 
 from aqmlab import InputError
 from aqmlab.advice import LAYERS, Line, advise, document, layer, page, paste, run, ways, words
+from aqmlab.advice.line import Plan
 from aqmlab.advice.noticed import FIGURES, Difference
-from aqmlab.advice.run import duration_s
 from aqmlab.advice.sureness import agreement
 from aqmlab.advice.verdict import GAME_MEDIAN, GRADES, PING, RPM, TOTAL, Ranked, best, grade, judge
 from aqmlab.advice.ways import support
@@ -121,8 +121,8 @@ def overheads_are_those_of_tc_cake() -> None:
         ("ethernet", 38, 84),
         ("raw", 0, 0),
     }
-    assert layer("adsl").carried(16_000_000) == 14_490_566  # 48 of 53 bytes of a cell
-    assert layer("vdsl2").carried(65_000) == 64_000
+    assert ADSL.carried[0] == 14_490_566  # 48 of 53 bytes of a cell
+    assert Line(650_000, 65_000, layer("vdsl2")).carried == (640_000, 64_000)
 
 
 def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_not() -> None:
@@ -232,8 +232,7 @@ def the_quick_form_stops_only_where_the_answer_does_not_hang_on_the_rest(
     monkeypatch: pytest.MonkeyPatch, share: float, seeds: int
 ) -> None:
     monkeypatch.setattr(run, "agreement", lambda *_: share)
-    for name, value in {"QUICK_SEEDS": 2, "SEEDS": 3, "LONGEST_S": 12}.items():
-        monkeypatch.setattr(run, name, value)
+    monkeypatch.setattr(Line, "plan", Plan(duration_s=12, seeds=3, quick_seeds=2, only_usual=False))
     line = Line(2_000_000, 500_000, layer("adsl"), share=0.9)
     quick = advise(line, quick=True, jobs=1)
     assert list(quick.result.seeds) == [*range(1, seeds + 1)]
@@ -434,7 +433,7 @@ def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> No
 def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
     cable, gigabit = Line(250_000_000, 25_000_000, layer("cable")), Line(1_000_000_000, 500_000_000, layer("fibre"))
     # 45 s up to 50 Mbit/s; 45 s / sqrt(275 / 50) = 19.2 s; and never less than 12 s.
-    assert [duration_s(line) for line in (ADSL, cable, gigabit)] == [45, 19, 12]
+    assert [line.plan.duration_s for line in (ADSL, cable, gigabit)] == [45, 19, 12]
     assert [way.name for way in ways(gigabit, only_usual=True)] == ["as it is", "cake", "fq_codel"]
 
 

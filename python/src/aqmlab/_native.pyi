@@ -24,6 +24,27 @@ __all__ = [
     "Run",
     "Signals",
     "Stepper",
+    "advice_best",
+    "advice_difference",
+    "advice_figures",
+    "advice_grade",
+    "advice_grades",
+    "advice_has_script",
+    "advice_layers",
+    "advice_line",
+    "advice_of_run",
+    "advice_ranked",
+    "advice_shaped",
+    "advice_shortfall",
+    "advice_sqm",
+    "advice_steps",
+    "advice_support",
+    "advice_target",
+    "advice_tc",
+    "advice_undo",
+    "advice_usual",
+    "advice_ways",
+    "advice_with_overhead",
     "bucket_width_ns",
     "build_info",
     "check_spec",
@@ -219,6 +240,69 @@ def check_spec(text: str, rate_bps: int) -> None:
 
 def overflow_victim(text: str) -> str:
     """Fill the discipline and return which packets it dropped: tail, head, longest flow, mixed or nobody."""
+
+def advice_best(ranked: str) -> str:
+    """Return the way to take, by its name."""
+
+def advice_difference(least: float, share: float, best: float) -> float:
+    """Return a difference beside a best value."""
+
+def advice_figures() -> str:
+    """Return what a household notices, as JSON."""
+
+def advice_grade(increase_ms: float) -> str:
+    """Return the grade of an increase of pings."""
+
+def advice_grades() -> tuple[list[tuple[float, str]], str]:
+    """Return below which increase of pings a line has which grade, and that of all others."""
+
+def advice_has_script(way: str) -> bool:
+    """Return whether OpenWrt's SQM has a script for a way."""
+
+def advice_layers() -> str:
+    """Return the link layers and their other names, as JSON."""
+
+def advice_line(line: str) -> str:
+    """Return what a line's modem holds, what it carries, and how it is asked about, as JSON."""
+
+def advice_of_run(metrics: str, minutes: float) -> str:
+    """Return what a household notices of a run, as JSON."""
+
+def advice_ranked(means: str) -> str:
+    """Return how far each way is behind, as JSON."""
+
+def advice_shaped(line: str, share: float) -> tuple[int, int]:
+    """Return the rates of a shaper with a share of a line's."""
+
+def advice_shortfall(figure: str, value: float, best: float) -> float:
+    """Return how far a value of a figure is behind the best one, in steps."""
+
+def advice_sqm(way: str, line: str, interface: str) -> list[str]:
+    """Return OpenWrt's lines for a way."""
+
+def advice_steps() -> tuple[float, float, float, float]:
+    """Return the steps of the scale of degradations."""
+
+def advice_support(way: str) -> int:
+    """Return how well routers support a way."""
+
+def advice_target(rate_bps: int, rtt_us: int) -> str:
+    """Return CoDel's target and interval for a rate and a round trip."""
+
+def advice_tc(way: str, line: str, interface: str) -> list[str]:
+    """Return the lines of tc for a way."""
+
+def advice_undo(way: str, interface: str) -> list[str]:
+    """Return the lines that take them back."""
+
+def advice_usual() -> tuple[float, float]:
+    """Return the share of the rate that a shaper usually has, and the best score of a call."""
+
+def advice_ways(line: str, only_usual: bool) -> str:
+    """Return the ways to run a line, each with what it sets, as JSON."""
+
+def advice_with_overhead(layer: str, bytes: int) -> str:
+    """Return a link layer with other bytes around each packet, as JSON."""
 
 def bucket_width_ns(nanos: int) -> int:
     """Return the width in nanoseconds of the histogram's bucket that holds a delay."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from aqmlab import _native
 from aqmlab.vocabulary.errors import unknown
+from aqmlab.vocabulary.units import parse_span
 
 
 @dataclass(frozen=True)
@@ -25,10 +30,10 @@ class Layer:
     sqm: str
     source: str
 
-    def carried(self, rate_bps: int) -> int:
-        """What is left of a sync rate without cells or code words."""
-        kept, of = self.payload
-        return rate_bps * kept // of
+    @staticmethod
+    def of(given: dict[str, Any]) -> Layer:
+        """Return it from plain data."""
+        return Layer(**{**given, "payload": tuple(given["payload"])})
 
     def with_overhead(self, count: int) -> Layer:
         """Return it with other bytes around each IP packet than are usual.
@@ -37,81 +42,12 @@ class Layer:
         'overhead 22 mpu 64 noatm'
 
         """
-        if count == self.overhead:
-            return self
-        cells = {"adsl": "atm", "vdsl": "ptm"}.get(self.name, "noatm")
-        return replace(
-            self,
-            overhead=count,
-            cake=f"overhead {count} mpu {self.mpu} {cells}",
-            stab=self.stab or "ethernet",
-            sqm="ethernet" if self.sqm == "none" else self.sqm,
-            source="--overhead",
-        )
+        return Layer.of(json.loads(_native.advice_with_overhead(json.dumps(asdict(self)), count)))
 
 
-LAYERS = {
-    one.name: one
-    for one in (
-        Layer(
-            "adsl",
-            "ADSL with PPPoE: ATM cells of 53 bytes carry 48",
-            40,
-            0,
-            (48, 53),
-            "pppoe-llcsnap",
-            "atm",
-            "atm",
-            "tc-cake(8): pppoe-llcsnap is overhead 40 atm",
-        ),
-        Layer(
-            "vdsl",
-            "VDSL2 with PPPoE: PTM sends 65 bytes for 64",
-            30,
-            0,
-            (64, 65),
-            "pppoe-ptm",
-            "ethernet",
-            "ethernet",
-            "tc-cake(8): pppoe-ptm is overhead 30 ptm; the rates of tc-stab(8) and SQM are reduced by 64/65 instead",
-        ),
-        Layer(
-            "docsis",
-            "cable: the modem's shaper counts Ethernet frames without preamble",
-            18,
-            64,
-            (1, 1),
-            "docsis",
-            "ethernet",
-            "ethernet",
-            "tc-cake(8): docsis is overhead 18 mpu 64 noatm",
-        ),
-        Layer(
-            "ethernet",
-            "fibre or Ethernet: frames with preamble, check sequence and gap",
-            38,
-            84,
-            (1, 1),
-            "ethernet",
-            "ethernet",
-            "ethernet",
-            "tc-cake(8): ethernet is overhead 38 mpu 84 noatm",
-        ),
-        Layer(
-            "lte",
-            "a mobile link: what the modem adds is in its rate",
-            0,
-            0,
-            (1, 1),
-            "raw",
-            "",
-            "none",
-            "tc-cake(8): raw counts packets as they are",
-        ),
-    )
-}
-ALIASES = {"ptm": "vdsl", "vdsl2": "vdsl", "adsl2": "adsl", "atm": "adsl", "cable": "docsis", "fibre": "ethernet"}
-ALIASES |= {"fiber": "ethernet", "mobile": "lte"}
+_DECLARED = json.loads(_native.advice_layers())
+LAYERS = {one["name"]: Layer.of(one) for one in _DECLARED["layers"]}
+ALIASES: dict[str, str] = _DECLARED["aliases"]
 
 
 def layer(name: str) -> Layer:
@@ -146,18 +82,37 @@ class Line:
     modem_buffer: str = ""
     share: float | None = None
 
+    @cached_property
+    def json(self) -> str:
+        """It as plain data (JSON)."""
+        plain = asdict(self)
+        recorded, rtt = plain.pop("trace"), plain.pop("rtt")
+        return json.dumps({**plain, "is_recorded": bool(recorded), "rtt_ns": parse_span(rtt)})
+
+    @cached_property
+    def _told(self) -> dict[str, Any]:
+        return dict(json.loads(_native.advice_line(self.json)))
+
     @property
     def buffers(self) -> tuple[str, str]:
-        """The modem's buffers: as given, or 256 KB, and 100 ms of a fast line (Kreibich et al., IMC 2010)."""
-        if self.modem_buffer:
-            return self.modem_buffer, self.modem_buffer
-        down, up = (f"{max(256 * 1024, rate // 80)}b" for rate in (self.down_bps, self.up_bps))
+        """The modem's buffers, down and up, in tc's notation: as given, or typical ones."""
+        down, up = self._told["buffers"]
         return down, up
+
+    @property
+    def carried(self) -> tuple[int, int]:
+        """What is left of both rates without cells or code words."""
+        down, up = self._told["carried"]
+        return down, up
+
+    @property
+    def plan(self) -> Plan:
+        """How it is asked about."""
+        return Plan(**self._told["plan"])
 
     def shaped(self, share: float) -> tuple[int, int]:
         """The rates of a shaper with a share of the line's, in whole kbit/s."""
-        down, up = (max(int(rate * share) // 1000, 1) * 1000 for rate in (self.down_bps, self.up_bps))
-        return down, up
+        return _native.advice_shaped(self.json, share)
 
     def __str__(self) -> str:
         """Describe it."""
@@ -165,3 +120,17 @@ class Line:
         if self.trace:
             down = f"{Path(self.trace).name} ({down} on average)"
         return f"{down} down, {up} up, {self.layer.about}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a line is asked about: the length of a run, and the runs of each way.
+
+    After ``quick_seeds`` of ``seeds`` runs the quick form stops where they decide. With ``only_usual`` only the ways are
+    tried that routers come with.
+    """
+
+    duration_s: int
+    seeds: int
+    quick_seeds: int
+    only_usual: bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,22 +17,10 @@ from aqmlab.advice.ways import Way, ways
 from aqmlab.files import shipped
 from aqmlab.results import Result
 from aqmlab.runs.watcher import Watcher
-from aqmlab.vocabulary.units import format_rate, parse_span
+from aqmlab.vocabulary.units import format_rate
 
 TOPOLOGY = "household/graphs/line.toml"
-# Far above any line: a router that does not shape.
-UNSHAPED_BPS = 10_000_000_000
-PASS = "fifo limit 10000p"
-# Simulated packets are what takes time. Above this rate, down and up together, runs are shorter by its square root, but
-# long enough for pages of everyone.
-LONGEST_S, SHORTEST_S, LONGEST_UP_TO_BPS = 45, 12, 50_000_000
 WARMUP_S = 5
-# All, and after how many the quick form stops where that decides.
-SEEDS, QUICK_SEEDS = 10, 5
-# Fast lines have fewer seeds too.
-FAST_BPS, FAST_SEEDS, FAST_QUICK_SEEDS = 400_000_000, 5, 3
-# Faster ones only have the ways that routers come with.
-VERY_FAST_BPS = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -88,12 +75,12 @@ def advise(
         CheckError: if a run broke one of its own checks.
 
     """
-    is_fast, is_very_fast = (line.down_bps + line.up_bps > rate for rate in (FAST_BPS, VERY_FAST_BPS))
-    tried = ways(line, is_very_fast)
-    minutes = (duration_s(line) - WARMUP_S) / 60
+    plan = line.plan
+    tried = ways(line, plan.only_usual)
+    minutes = (plan.duration_s - WARMUP_S) / 60
 
     def run(count: int, place: Path | None) -> Result:
-        values = {"way": {way.name: _values(way, line) for way in tried}}
+        values = {"way": {way.name: _values(way) for way in tried}}
         loaded = scenario.swept(_options(line, count), values, allow_unequal_buffers=True)
         result = experiment.conduct(loaded, "advise", jobs, place, watcher, with_report=False)
         if result.is_partial and not result.manifest["failures"]:
@@ -101,27 +88,21 @@ def advise(
         return result
 
     def judged(result: Result, share: float | None = None) -> Advice:
-        return Advice(line, tuple(tried), judge(result, minutes), result, is_very_fast, share)
+        return Advice(line, tuple(tried), judge(result, minutes), result, plan.only_usual, share)
 
     if seeds or not quick:
-        return judged(run(seeds or (FAST_SEEDS if is_fast else SEEDS), folder))
+        return judged(run(seeds or plan.seeds, folder))
     # The first runs are among all of them.
     with TemporaryDirectory() as own:
-        first = run(FAST_QUICK_SEEDS if is_fast else QUICK_SEEDS, folder or Path(own))
+        first = run(plan.quick_seeds, folder or Path(own))
         share = agreement(first, minutes)
         if share >= SURE:
             return judged(first, share)
-        return judged(run(FAST_SEEDS if is_fast else SEEDS, folder or Path(own)))
-
-
-def duration_s(line: Line) -> int:
-    """How long a run is."""
-    times = math.sqrt(max((line.down_bps + line.up_bps) / LONGEST_UP_TO_BPS, 1.0))
-    return max(int(LONGEST_S / times), SHORTEST_S)
+        return judged(run(plan.seeds, folder or Path(own)))
 
 
 def _options(line: Line, seeds: int) -> dict[str, Any]:
-    rate = {"link_trace": line.trace} if line.trace else {"rate": format_rate(line.layer.carried(line.down_bps))}
+    rate = {"link_trace": line.trace} if line.trace else {"rate": format_rate(line.carried[0])}
     return {
         "aqm": [f"fifo limit {line.buffers[0]}"],
         **rate,
@@ -130,23 +111,22 @@ def _options(line: Line, seeds: int) -> dict[str, Any]:
         "overhead": f"{line.layer.overhead}b",
         "topology": str(shipped.experiments() / TOPOLOGY),
         "measure": ["line_down,line_up,router_down,router_up"],
-        "duration": f"{duration_s(line)}s",
+        "duration": f"{line.plan.duration_s}s",
         "warmup": f"{WARMUP_S}s",
         "series": "groups",
         "seeds": str(seeds),
     }
 
 
-def _values(way: Way, line: Line) -> dict[str, str]:
+def _values(way: Way) -> dict[str, str]:
     """The values of the topology's names."""
-    down, up = line.shaped(way.share) if way.is_shaped else (UNSHAPED_BPS, UNSHAPED_BPS)
-    carried = line.layer.carried if way.is_shaped else int
+    sets = way.sets
     return {
-        "delay": f"{parse_span(line.rtt) // 2000}us",
-        "line_up": format_rate(line.layer.carried(line.up_bps)),
-        "modem_up": way.modem or f"fifo limit {line.buffers[1]}",
-        "shaped_down": format_rate(carried(down)),
-        "shaped_up": format_rate(carried(up)),
-        "router_down": way.down or PASS,
-        "router_up": way.up or PASS,
+        "delay": f"{sets['delay_ns'] // 1000}us",
+        "line_up": format_rate(sets["line_up"]),
+        "modem_up": sets["modem_up"],
+        "shaped_down": format_rate(sets["shaped_down"]),
+        "shaped_up": format_rate(sets["shaped_up"]),
+        "router_down": sets["router_down"],
+        "router_up": sets["router_up"],
     }

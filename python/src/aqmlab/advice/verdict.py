@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -9,17 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from aqmlab.advice import noticed
-from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, SLIGHT_STEPS, Figure
-from aqmlab.advice.ways import ACK_FILTER, support
+from aqmlab import _native
+from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, Figure, Seen
 from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import InputError
 
-# dslreports.com/faq/17930: increase of the round-trip time when the line is fully used, in ms.
-GRADES = ((5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D"))
-WORST_GRADE = "F"
+# Increase of the round-trip time when the line is fully used (ms), below which a line has a grade.
+GRADES, WORST_GRADE = _native.advice_grades()
 # Grades at which a line is no good.
 POOR = ("D", WORST_GRADE)
 # What the grade is made of.
@@ -88,19 +87,14 @@ def grade(increase_ms: float) -> str:
     ('A+', 'C', 'F')
 
     """
-    return next((name for below, name in GRADES if increase_ms < below), WORST_GRADE)
+    return _native.advice_grade(increase_ms)
 
 
 def judge(result: Result, minutes: float) -> Choice:
     """Judge the ways, which are the points of a result, the usual ones first.
 
     What each way is behind the best in each figure is summed up, in steps of which one is noticed, and a grade counts
-    as a step. The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better
-    one, which are at most two steps behind the least sum (that annoys slightly), the best supported are kept
-    (`support`), and of them those with the best grade. The usual one of them is chosen, unless another is noticeably
-    closer, by more than a step: that with CAKE's ACK filter, which is tried only where a line is far slower up, and
-    the first. A way is out if one with a better grade has no greater sum: so none is chosen over
-    one with a better grade that is not behind elsewhere by more than a step for each grade.
+    as a step; `best` says which is named.
 
     A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
     significant at 5 % after Holm's correction over the ways.
@@ -167,23 +161,24 @@ class Samples:
         values: dict[str, dict[str, list[float]]] = {name: {} for name in runs}
         unseen: dict[str, dict[str, float]] = {name: {} for name in runs}
         for name, some in runs.items():
+            seen = [Seen.of(run, minutes) for run in some]
             for figure in FIGURES:
-                found = [noticed.value(figure, run, minutes) for run in some]
-                if None in found:
-                    unseen[name][figure.name] = found.count(None) / len(found)
-                values[name][figure.name] = [noticed.unseen(figure, minutes) if one is None else one for one in found]
-            rtt_ms = min(run["rtt_base_ms"] for run in some)
-            values[name][PING] = [noticed.round_trip(run, "ping", "owd_mean_ms") - rtt_ms for run in some]
+                found = [(one.values[figure.name], one.unseen[figure.name]) for one in seen]
+                missing = sum(value is None for value, _ in found)
+                if missing:
+                    unseen[name][figure.name] = missing / len(found)
+                values[name][figure.name] = [instead if value is None else value for value, instead in found]
+            for beside in (PING, RPM):
+                values[name][beside] = [one.beside[beside] for one in seen]
         return Samples(runs, values, unseen)
 
 
 def ranked(means: Mapping[str, Mapping[str, float]]) -> list[Ranked]:
     """Return how far each way is behind, by the means of its figures and of its pings."""
-    grades = {name: grade(own[PING]) for name, own in means.items()}
-    least = min(map(place, grades.values()))
+    plain = [{"name": name, "values": values} for name, values in means.items()]
     return [
-        Ranked(name, grades[name], short, sum(short.values()) + NOTICED_STEPS * (place(grades[name]) - least))
-        for name, short in _shortfalls(means).items()
+        Ranked(**{**one, "shortfalls": {figure.name: one["shortfalls"][figure.name] for figure in FIGURES}})
+        for one in json.loads(_native.advice_ranked(json.dumps(plain)))
     ]
 
 
@@ -193,54 +188,30 @@ def place(grade: str) -> int:
 
 
 def best(judged: Sequence[R]) -> R:
-    """Return the way to take, as `judge` tells it."""
-    least = min(one.behind for one in judged)
-    grade_kept = min(place(one.grade) for one in judged if one.behind <= least + NOTICED_STEPS)
+    """Return the way to take.
 
-    def is_candidate(one: R) -> bool:
-        is_outdone = any(place(other.grade) < place(one.grade) and other.behind <= one.behind for other in judged)
-        return one.behind <= least + SLIGHT_STEPS and place(one.grade) <= grade_kept and not is_outdone
-
-    def rank(one: R) -> tuple[int, int]:
-        return support(one.name), place(one.grade)
-
-    candidates = [one for one in judged if is_candidate(one)]
-    kept = [one for one in candidates if rank(one) == min(map(rank, candidates))]
-    close = [one for one in kept if one.behind <= min(other.behind for other in kept) + NOTICED_STEPS]
-    return min(close, key=lambda one: ACK_FILTER not in one.name)
-
-
-def _shortfalls(means: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {name: {} for name in means}
-    for figure in FIGURES:
-        column = {name: values[figure.name] for name, values in means.items()}
-        ahead = max(column.values()) if figure.is_more_better else min(column.values())
-        for name, value in column.items():
-            found[name][figure.name] = figure.shortfall(value, ahead)
-    return found
+    The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better one, which
+    are at most two steps behind the least sum (that annoys slightly), the best supported are kept (`support`), and of
+    them those with the best grade. The usual one of them is chosen, unless another is noticeably closer, by more than a
+    step: that with CAKE's ACK filter, which is tried only where a line is far slower up, and the first. A way is out if
+    one with a better grade has no greater sum: so none is chosen over one with a better grade that is not behind
+    elsewhere by more than a step for each grade.
+    """
+    plain = [
+        {"name": one.name, "grade": one.grade, "shortfalls": one.shortfalls, "behind": one.behind} for one in judged
+    ]
+    name = _native.advice_best(json.dumps(plain))
+    return next(one for one in judged if one.name == name)
 
 
 def _shown(runs: Sequence[Mapping[str, Any]], histograms: pl.DataFrame) -> dict[str, Estimate]:
     """What is shown of a way and not judged."""
     medians = [_median_ms(histograms.filter(pl.col("name") == f"class.game_{way}.owd")) for way in ("down", "up")]
     return {
-        RPM: statistics.mean([_rpm(run) for run in runs]),
         # Of both ways together, which is near the median of their sum.
         GAME_MEDIAN: Estimate(sum(medians), None, None, len(runs)),
         TOTAL: statistics.mean([run[TOTAL] for run in runs]),
     }
-
-
-def _rpm(run: Mapping[str, Any]) -> float:
-    """Round trips a minute while the line is full: draft-ietf-ippm-responsiveness-09, "Aggregating the Measurements".
-
-    It is the mean of what separate connections have (here the ping, which stands for the handshakes of TCP and TLS and
-    for the request alike) and of what those have that fill the line (their TCP round trips). Means are not trimmed.
-    """
-    loaded = [run.get(f"class.{group}.rtt_mean_ms") for group in ("download", "backup")]
-    times = [one for one in loaded if one]
-    foreign = 60_000 / noticed.round_trip(run, "ping", "owd_mean_ms")
-    return (foreign + (60_000 * len(times) / sum(times) if len(times) == len(loaded) else 0.0)) / 2
 
 
 def _median_ms(histogram: pl.DataFrame) -> float:

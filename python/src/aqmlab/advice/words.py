@@ -242,9 +242,8 @@ def _video(one: Judged) -> str:
 
 def _too_slow(advice: Advice) -> list[str]:
     """Whether the call and the game alone are more than the line carries."""
-    layer, line = advice.line.layer, advice.line
-    needed_bps = FIXED_BPS + FIXED_PACKETS * 8 * layer.overhead
-    slow = [name for name, bps in (("down", line.down_bps), ("up", line.up_bps)) if layer.carried(bps) < needed_bps]
+    needed_bps = FIXED_BPS + FIXED_PACKETS * 8 * advice.line.layer.overhead
+    slow = [name for name, bps in zip(("down", "up"), advice.line.carried, strict=True) if bps < needed_bps]
     if not slow:
         return []
     return [

@@ -1,0 +1,162 @@
+//! What a home's line should have: the rule of `aqm-advice`, in and out as JSON.
+
+use crate::error::input;
+use aqm_advice::choice::{self, Means, Ranked};
+use aqm_advice::figures::{self, Difference, FIGURES};
+use aqm_advice::layer::{ALIASES, LAYERS};
+use aqm_advice::{Layer, Line, Way, household, paste, ways};
+use pyo3::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The link layers, and other names of theirs.
+#[pyfunction]
+pub(crate) fn advice_layers() -> PyResult<String> {
+    written(&json!({ "layers": LAYERS, "aliases": ALIASES.into_iter().collect::<BTreeMap<_, _>>() }))
+}
+
+/// A link layer with other bytes around each packet.
+#[pyfunction]
+pub(crate) fn advice_with_overhead(layer: &str, bytes: u32) -> PyResult<String> {
+    written(&read::<Layer>(layer)?.with_overhead(bytes))
+}
+
+/// What a line's modem holds, what it carries, and how it is asked about.
+#[pyfunction]
+pub(crate) fn advice_line(line: &str) -> PyResult<String> {
+    let line: Line = read(line)?;
+    let carried = [line.down_bps, line.up_bps].map(|rate| line.layer.carried(rate));
+    written(&json!({ "buffers": line.buffers(), "carried": carried, "plan": household::plan(&line) }))
+}
+
+/// The ways to run a line, each with what it sets.
+#[pyfunction]
+pub(crate) fn advice_ways(line: &str, only_usual: bool) -> PyResult<String> {
+    let line: Line = read(line)?;
+    let found = ways::ways(&line, only_usual);
+    written(
+        &found
+            .iter()
+            .map(|way| json!({ "way": way, "sets": household::setting(&line, way) }))
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// The rates of a shaper with a share of a line's.
+#[pyfunction]
+pub(crate) fn advice_shaped(line: &str, share: f64) -> PyResult<(u64, u64)> {
+    let [down, up] = read::<Line>(line)?.shaped(share);
+    Ok((down, up))
+}
+
+/// CoDel's target and interval for a rate and a round trip, as sqm-scripts set them.
+#[pyfunction]
+pub(crate) fn advice_target(rate_bps: u64, rtt_us: u64) -> String {
+    ways::target(rate_bps, rtt_us)
+}
+
+/// The share of the rate that a shaper usually has, and the best score of a call.
+#[pyfunction]
+pub(crate) fn advice_usual() -> (f64, f64) {
+    (ways::USUAL_SHARE, figures::BEST_MOS)
+}
+
+/// The steps of the scale of degradations: noticed, slightly annoying, annoying, and the most.
+#[pyfunction]
+pub(crate) fn advice_steps() -> (f64, f64, f64, f64) {
+    (figures::NOTICED_STEPS, figures::SLIGHT_STEPS, figures::ANNOYING_STEPS, figures::MOST_STEPS)
+}
+
+/// How well routers support a way, by its name.
+#[pyfunction]
+pub(crate) fn advice_support(way: &str) -> u8 {
+    ways::support(way)
+}
+
+/// What a household notices.
+#[pyfunction]
+pub(crate) fn advice_figures() -> PyResult<String> {
+    written(&FIGURES)
+}
+
+/// A difference beside a best value.
+#[pyfunction]
+pub(crate) fn advice_difference(least: f64, share: f64, best: f64) -> f64 {
+    Difference { least, share, source: "" }.of(best)
+}
+
+/// How far a value of a figure is behind the best one, in steps.
+#[pyfunction]
+pub(crate) fn advice_shortfall(figure: &str, value: f64, best: f64) -> PyResult<f64> {
+    let found = FIGURES.iter().find(|one| one.name == figure);
+    found.map(|one| one.shortfall(value, best)).ok_or_else(|| input(format!("unknown figure {figure}")))
+}
+
+/// What a household notices of a run by its metrics, what stands for what it does not, and what is shown beside.
+#[pyfunction]
+pub(crate) fn advice_of_run(metrics: &str, minutes: f64) -> PyResult<String> {
+    let run: Map<String, Value> = read(metrics)?;
+    let values: BTreeMap<_, _> = FIGURES.iter().map(|one| (one.name, one.value(&run, minutes))).collect();
+    let unseen: BTreeMap<_, _> = FIGURES.iter().map(|one| (one.name, one.unseen(minutes))).collect();
+    let beside = json!({ figures::PING: figures::ping_increase_ms(&run), figures::RPM: figures::rpm(&run) });
+    written(&json!({ "values": values, "unseen": unseen, "beside": beside }))
+}
+
+/// The grades: below which increase of pings, in milliseconds, a line has which; the last is for all others.
+#[pyfunction]
+pub(crate) fn advice_grades() -> (Vec<(f64, &'static str)>, &'static str) {
+    (choice::GRADES.to_vec(), choice::WORST_GRADE)
+}
+
+/// The grade of an increase of pings.
+#[pyfunction]
+pub(crate) fn advice_grade(increase_ms: f64) -> &'static str {
+    choice::grade(increase_ms)
+}
+
+/// How far each way is behind.
+#[pyfunction]
+pub(crate) fn advice_ranked(means: &str) -> PyResult<String> {
+    written(&choice::ranked(&read::<Vec<Means>>(means)?))
+}
+
+/// The way to take, by its name.
+#[pyfunction]
+pub(crate) fn advice_best(ranked: &str) -> PyResult<String> {
+    let ways: Vec<Ranked> = read(ranked)?;
+    choice::best(&ways).map(|one| one.name.clone()).ok_or_else(|| input("no way is given".to_owned()))
+}
+
+/// The lines of tc for a way.
+#[pyfunction]
+pub(crate) fn advice_tc(way: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
+    Ok(paste::tc(&read(way)?, &read(line)?, interface))
+}
+
+/// The lines that take them back.
+#[pyfunction]
+pub(crate) fn advice_undo(way: &str, interface: &str) -> PyResult<Vec<String>> {
+    Ok(paste::undo(&read(way)?, interface))
+}
+
+/// OpenWrt's lines for a way.
+#[pyfunction]
+pub(crate) fn advice_sqm(way: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
+    Ok(paste::sqm(&read(way)?, &read(line)?, interface))
+}
+
+/// Whether OpenWrt's SQM has a script for a way.
+#[pyfunction]
+pub(crate) fn advice_has_script(way: &str) -> PyResult<bool> {
+    Ok(paste::script(&read::<Way>(way)?).is_some())
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| input(error.to_string()))
+}
+
+fn written(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| input(error.to_string()))
+}

@@ -43,11 +43,13 @@ test-rust:
 test-python:
 	$(BIN)/pytest $(PARALLEL)
 
-wheel: .build/release/tools playground ## build a wheel and a source distribution for upload, check and try both in empty environments (ten minutes)
+wheel: .build/release/tools playground ## build a wheel and a source distribution for upload, check and try both in empty environments (a quarter of an hour)
+	rustup component add llvm-tools
 	sh scripts/wheel.sh
 
 wheel-aarch64: .build/release/tools playground ## the wheel for 64-bit ARM, built and checked here, not run
 	rustup target add aarch64-unknown-linux-gnu
+	rustup component add llvm-tools
 	sh scripts/wheel.sh --target aarch64-unknown-linux-gnu
 
 rust-tests: tools

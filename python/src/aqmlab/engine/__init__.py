@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from aqmlab.engine.linux import Linux
 from aqmlab.engine.native import Native
-from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, One, Report, Run, Table, Task, Trace
+from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, One, Report, Run, Task, Trace
 from aqmlab.engine.several import Several
+from aqmlab.engine.tables import Histograms, Table
 from aqmlab.vocabulary.errors import InputError, unknown
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "FATES",
     "Capabilities",
     "Engine",
+    "Histograms",
     "Monitor",
     "One",
     "Report",

@@ -85,7 +85,7 @@ def _same(one: Result, other: Result) -> bool:
         found = []
         for name in FRAMES:
             frame: pl.DataFrame = getattr(result.frames, name)
-            found.append(folder._parquet(frame.drop("cpu_s", strict=False)))
+            found.append(folder._parquet(name, frame.drop("cpu_s", strict=False)))
         return found
 
     return content(one) == content(other)

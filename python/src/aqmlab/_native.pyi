@@ -424,7 +424,7 @@ class Monitor:
         A discipline in Python gets a `KeyboardInterrupt` where it is, and again each time this is called.
         """
 
-# Names, kinds (``<i8``, ``<f8``, nothing for texts), the columns of numbers as 64-bit words, little-endian, and of texts.
+# Names, kinds (``<i8``, ``<f8``, nothing for texts), numbers column by column as little-endian 64-bit words, texts.
 _Table: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bytes, dict[str, list[str]]]
 
 @final

@@ -6,7 +6,7 @@ from aqmlab.engine.linux import Linux
 from aqmlab.engine.native import Native
 from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, One, Report, Run, Task, Trace
 from aqmlab.engine.several import Several
-from aqmlab.engine.tables import Histograms, Table
+from aqmlab.engine.tables import Column, Histograms, Table
 from aqmlab.vocabulary.errors import InputError, unknown
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "ENGINES",
     "FATES",
     "Capabilities",
+    "Column",
     "Engine",
     "Histograms",
     "Monitor",

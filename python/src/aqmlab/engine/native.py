@@ -96,4 +96,3 @@ def _simulated(task: Task, text: str, monitor: Monitor) -> Any:
     if task.scenario.aqm.startswith(PYTHON):
         python_aqm.ensure(task.scenario.aqm)
     return simulate(text, task.inputs, task.seed, monitor)
-

@@ -1,4 +1,4 @@
-"""Tables of a report. The numbers of each lie in one array: a run costs little, and those of many are joined at once."""
+"""Tables of a report: the numbers of each lie in one array, so that those of many runs are joined at once."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Table(Mapping[str, Column]):
     @property
     def rows(self) -> int:
         """How many rows it has."""
-        return self.words.shape[1]
+        return len(self.words.T)
 
     def __getitem__(self, name: str) -> Column:
         """Return a column."""
@@ -87,7 +87,8 @@ class Table(Mapping[str, Column]):
             raise KeyError(name)
         place = self.names.index(name)
         numbers = place - self.kinds[:place].count(TEXT)
-        return self.words[numbers].view(self.kinds[place])
+        column: Column = self.words[numbers].view(self.kinds[place])
+        return column
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names."""

@@ -201,7 +201,7 @@ def _series(carried: Carried, loaded: str, measured: Mapping[str, Any] | None) -
         at, delivered = np.array(measured["delivered"], dtype=float).T
         total = np.interp(times - carried.report["warmup_s"], at, delivered, left=np.nan, right=np.nan)
         found["goodput_mbit"] = np.diff(total, prepend=np.nan) * 8e-6 / SAMPLE_S
-    return dict(sorted(found.items()))
+    return {"time_s": found.pop("time_s"), **dict(sorted(found.items()))}
 
 
 def result(asked: Asked, finished: Sequence[Done], earlier: Frames | None = None) -> Result:

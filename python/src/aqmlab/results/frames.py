@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from aqmlab.engine.tables import REAL, WORD, Column, Histograms, Table
 from aqmlab.runs.runner import Done
@@ -28,7 +29,7 @@ ABOUT_RUN: dict[str, Any] = {
 FRAMES = ("runs", "flows", "series", "queues", "histograms")
 _SERIES = {**RUN, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
 _HISTOGRAMS = {**RUN, "name": pl.String, "value_ns": pl.UInt64, "count": pl.UInt64}
-_Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
+_Codes: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 # The columns that each frame has in every result.
 SCHEMAS: dict[str, Mapping[str, Any]] = {
     "runs": {**RUN, **ABOUT_RUN},
@@ -43,7 +44,8 @@ SCHEMAS: dict[str, Mapping[str, Any]] = {
 class Frames:
     """All the numbers of a result; every column name ends in its unit.
 
-    ``swept`` are the columns of runs that were given and not measured.
+    ``swept`` are the columns of runs that were given and not measured. The series of runs that have just been made have
+    their texts coded (`coded`), as there are thousands of rows for each.
     """
 
     runs: pl.DataFrame
@@ -74,6 +76,7 @@ class Frames:
         def sort(frame: pl.DataFrame) -> pl.DataFrame:
             if frame.is_empty():
                 return frame
+            frame = plain(frame)
             places = frame.select(place).to_series()
             return frame if places.is_sorted() else frame.sort(place, maintain_order=True)
 
@@ -110,8 +113,25 @@ def _counts(dtype: pl.DataType) -> bool:
     return dtype.is_float() or dtype.is_integer()
 
 
+def coded(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with its texts as numbers, in the order of the alphabet: the same ones give the same numbers.
+
+    >>> frame = coded(pl.DataFrame({"name": ["drops", "marks", "drops"]}))
+    >>> frame["name"].to_physical().to_list(), plain(frame)["name"].to_list()
+    ([0, 1, 0], ['drops', 'marks', 'drops'])
+
+    """
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    return frame.with_columns(frame[name].cast(pl.Enum(frame[name].unique().sort())) for name in texts)
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with its texts as texts."""
+    return frame.with_columns(cs.enum().cast(pl.String))
+
+
 def _both(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    filled = [frame for frame in (one, other) if len(frame)]
+    filled = [plain(frame) for frame in (one, other) if len(frame)]
     return pl.concat(filled, how="diagonal_relaxed") if filled else one
 
 
@@ -160,62 +180,64 @@ def _column(parts: Sequence[Column | None], lengths: Sequence[int]) -> pl.Series
 
 
 def _series(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
-    """Return the series below each other: each value with its time, one name after the other."""
+    """Return the series below each other: each value with its time, one name after the other; texts are coded."""
+    names = _Texts(table.names[1:] for table in tables)
     shapes = [(len(table.names[1:]), table.rows) for table in tables]
-    rows = [names * times for names, times in shapes]
-    names = _Names()
-    time_s, values, codes = np.empty(sum(rows)), np.empty(sum(rows)), np.empty(sum(rows), dtype=np.uint32)
+    rows = [count * times for count, times in shapes]
+    time_s, values, codes = np.empty(sum(rows)), np.empty(sum(rows)), np.empty(sum(rows), names.number)
     end = 0
     for table, shape, count in zip(tables, shapes, rows, strict=True):
         here, end = slice(end, end + count), end + count
         reals = table.words.view(REAL)
         time_s[here].reshape(shape)[:] = reals[:1]
         values[here].reshape(shape)[:] = reals[1:]
-        codes[here].reshape(shape).T[:] = names.codes(table.names[1:])
-    columns = {"time_s": _finite(time_s), "name": names.series(codes), "value": _finite(values)}
-    return pl.DataFrame({**_tags(done, rows), **columns})
+        codes[here].reshape(shape).T[:] = names.codes[table.names[1:]]
+    columns = {"time_s": _finite(time_s), "name": names.coded(codes), "value": _finite(values)}
+    return pl.DataFrame({**_tags(done, rows, coded=True), **columns})
 
 
 def _histograms(done: Sequence[Done], runs: Sequence[Histograms]) -> pl.DataFrame:
     """Return the histograms below each other."""
-    names = _Names()
+    names = _Texts(one.names for one in runs)
     buckets = np.array([count for one in runs for count in one.buckets], dtype=int)
     words = np.concatenate([np.empty(0, WORD), *(one.words for one in runs)])
     are_counts = np.repeat(np.tile([False, True], len(buckets)), np.repeat(buckets, 2))
-    codes = np.concatenate([np.empty(0, np.uint32), *(names.codes(one.names) for one in runs)])
+    codes = np.concatenate([np.empty(0, names.number), *(names.codes[one.names] for one in runs)])
     columns = {
-        "name": names.series(np.repeat(codes, buckets)),
+        "name": names.texts(np.repeat(codes, buckets)),
         "value_ns": pl.Series(words[~are_counts]),
         "count": pl.Series(words[are_counts]),
     }
     return pl.DataFrame({**_tags(done, [sum(one.buckets) for one in runs]), **columns})
 
 
-class _Names:
-    """Names as numbers; runs have the same in the same order again and again."""
+class _Texts:
+    """Texts as numbers, in the order of the alphabet; runs have the same ones in the same order again and again."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._codes: dict[tuple[str, ...], _Codes] = {}
+    def __init__(self, lists: Iterable[tuple[str, ...]]) -> None:
+        distinct = set(lists)
+        self._sorted = sorted({text for one in distinct for text in one})
+        places = {text: place for place, text in enumerate(self._sorted)}
+        # As few bytes as polars takes.
+        self.number = next(kind for kind in (np.uint8, np.uint16, np.uint32) if len(places) <= np.iinfo(kind).max)
+        self.codes = {one: np.array([places[text] for text in one], self.number) for one in distinct}
 
-    def codes(self, names: tuple[str, ...]) -> _Codes:
-        if names not in self._codes:
-            numbers = [self._numbers.setdefault(name, len(self._numbers)) for name in names]
-            self._codes[names] = np.array(numbers, dtype=np.uint32)
-        return self._codes[names]
+    def coded(self, codes: _Codes) -> pl.Series:
+        """Return the texts that numbers stand for, which are still stored as these numbers."""
+        return pl.Series(codes).cat.to(pl.Enum(self._sorted))
 
-    def series(self, codes: _Codes) -> pl.Series:
-        """Return the names that numbers stand for; each is stored once."""
-        return pl.Series(list(self._numbers), dtype=pl.String).gather(codes)
+    def texts(self, codes: _Codes) -> pl.Series:
+        """Return the texts that numbers stand for; each is stored once."""
+        return pl.Series(self._sorted, dtype=pl.String).gather(codes)
 
 
-def _tags(done: Sequence[Done], rows: Sequence[int]) -> dict[str, pl.Series]:
+def _tags(done: Sequence[Done], rows: Sequence[int], *, coded: bool = False) -> dict[str, pl.Series]:
     """Return the run that each row belongs to."""
-    names, times = _Names(), np.array(rows, dtype=int)
-    codes = np.concatenate([np.empty(0, np.uint32), *(names.codes((one.run.aqm,)) for one in done)])
+    aqms, times = _Texts((one.run.aqm,) for one in done), np.array(rows, dtype=int)
+    codes = np.repeat(np.array([aqms.codes[one.run.aqm,][0] for one in done], aqms.number), times)
     return {
         "point": pl.Series(np.repeat(np.array([one.run.point for one in done], dtype=np.uint32), times)),
-        "aqm": names.series(np.repeat(codes, times)),
+        "aqm": aqms.coded(codes) if coded else aqms.texts(codes),
         "seed": pl.Series(np.repeat(np.array([one.run.seed for one in done], dtype=np.uint32), times)),
     }
 

@@ -97,7 +97,9 @@ def _decode(data: bytes) -> Done:
         return values
 
     def table(columns: list[Any]) -> Table:
-        return Table.of({name: values if is_text else array(values) for name, is_text, values in columns})
+        found = {name: values if is_text else array(values) for name, is_text, values in columns}
+        # Earlier versions had the time of live series among the others.
+        return Table.of({name: found[name] for name in sorted(found, key=lambda name: name != "time_s")})
 
     point, aqm, seed, key = header["task"]
     # In the order of writing.

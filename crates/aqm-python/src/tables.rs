@@ -33,7 +33,11 @@ impl<'py> Table<'py> {
     }
 
     /// A column of texts.
-    pub(crate) fn texts<'a>(&mut self, name: &str, values: impl IntoIterator<Item = &'a str>) -> PyResult<()> {
+    pub(crate) fn texts<'a>(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = &'a str>,
+    ) -> PyResult<()> {
         self.named(name, "");
         self.texts.set_item(name, values.into_iter().collect::<Vec<_>>())
     }

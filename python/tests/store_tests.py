@@ -646,6 +646,37 @@ def a_record_reads_back_as_it_was_written() -> None:
         assert getattr(from_runs([read]), name).equals(getattr(from_runs([done]), name)), name
 
 
+def a_record_whose_time_is_not_first_reads_back_too() -> None:
+    done = _done()
+    columns = dict(done.report.series.items())
+    moved = engine.Table.of({name: columns[name] for name in reversed(columns)})
+    assert moved.names[0] != "time_s"
+    read = record.decode(record.encode(Done(done.run, replace(done.report, series=moved))))
+    assert read.report.series.names[0] == "time_s"
+    series = [from_runs([one]).series.sort("name", "time_s") for one in (read, done)]
+    assert series[0].equals(series[1])
+
+
+@pytest.mark.usefixtures("plain")
+def texts_are_texts_for_every_reader_however_they_came_into_a_file(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    made = _conduct(tmp_path / "made", seeds=2)
+    _conduct(tmp_path / "grown", seeds=1)
+    grown = _conduct(tmp_path / "grown", seeds=2)
+    written = {one.folder: (one.folder / "series.parquet").read_bytes() for one in (made, grown) if one.folder}
+    assert len(written) == 2
+    assert len(set(written.values())) == 1
+    for path in written:
+        file = path / "series.parquet"
+        assert {name: pl.read_parquet_schema(file)[name] for name in ("aqm", "name")} == dict.fromkeys(
+            ("aqm", "name"), pl.String
+        )
+        assert {str(parquet.read_schema(file).field(name).type) for name in ("aqm", "name")} == {"large_string"}
+    for result in (made, grown, package.load(tmp_path / "made")):
+        assert (result.series.schema["aqm"], result.series.schema["name"]) == (pl.String, pl.String)
+        assert result.series.equals(made.series)
+
+
 def an_incomplete_record_is_ignored() -> None:
     data = record.encode(_done())
     for place in (0, 5, 30, len(data) // 2, len(data) - 1):

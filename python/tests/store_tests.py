@@ -24,6 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from fake import fake_run
@@ -35,7 +36,8 @@ from aqmlab.engine import Capabilities, native
 from aqmlab.experiment import conduct
 from aqmlab.facade import with_methods
 from aqmlab.files import disk, lock
-from aqmlab.results.frames import FRAMES, from_runs
+from aqmlab.results.frames import FRAMES, coded, from_runs
+from aqmlab.results.frames import plain as as_texts
 from aqmlab.runs.runner import Done
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.store import folder, journal, record
@@ -655,6 +657,15 @@ def a_record_whose_time_is_not_first_reads_back_too() -> None:
     assert read.report.series.names[0] == "time_s"
     series = [from_runs([one]).series.sort("name", "time_s") for one in (read, done)]
     assert series[0].equals(series[1])
+
+
+@pytest.mark.parametrize("count", [0, 255, 256, 65536])
+def series_of_any_number_of_names_are_frames(count: int) -> None:
+    done, time_s = _done(), np.array([0.01])
+    series = engine.Table.of({"time_s": time_s, **{f"flow.{number}.rate_mbit": time_s for number in range(count)}})
+    frame = from_runs([Done(done.run, replace(done.report, series=series))]).series
+    assert frame["name"].cast(pl.String).to_list() == list(series.names[1:])
+    assert coded(as_texts(frame)).equals(frame)
 
 
 @pytest.mark.usefixtures("plain")

@@ -181,13 +181,15 @@ def _column(parts: Sequence[Column | None], lengths: Sequence[int]) -> pl.Series
 
 def _series(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
     """Return the series below each other: each value with its time, one name after the other; texts are coded."""
-    names = _Texts(table.names[1:] for table in tables)
-    shapes = [(len(table.names[1:]), table.rows) for table in tables]
-    rows = [count * times for count, times in shapes]
+    rows = [len(table.names[1:]) * table.rows for table in tables]
+    # A run shorter than a period has none.
+    filled = [table for table in tables if table.rows]
+    names = _Texts(table.names[1:] for table in filled)
     time_s, values, codes = np.empty(sum(rows)), np.empty(sum(rows)), np.empty(sum(rows), names.number)
     end = 0
-    for table, shape, count in zip(tables, shapes, rows, strict=True):
-        here, end = slice(end, end + count), end + count
+    for table in filled:
+        shape = (len(table.names[1:]), table.rows)
+        here, end = slice(end, end + shape[0] * shape[1]), end + shape[0] * shape[1]
         reals = table.words.view(REAL)
         time_s[here].reshape(shape)[:] = reals[:1]
         values[here].reshape(shape)[:] = reals[1:]
@@ -233,8 +235,10 @@ class _Texts:
 
 def _tags(done: Sequence[Done], rows: Sequence[int], *, coded: bool = False) -> dict[str, pl.Series]:
     """Return the run that each row belongs to."""
-    aqms, times = _Texts((one.run.aqm,) for one in done), np.array(rows, dtype=int)
-    codes = np.repeat(np.array([aqms.codes[one.run.aqm,][0] for one in done], aqms.number), times)
+    times = np.array(rows, dtype=int)
+    labels = [(one.run.aqm,) for one, count in zip(done, rows, strict=True) if count]
+    aqms = _Texts(labels)
+    codes = np.repeat(np.array([aqms.codes[label][0] for label in labels], aqms.number), times[times > 0])
     return {
         "point": pl.Series(np.repeat(np.array([one.run.point for one in done], dtype=np.uint32), times)),
         "aqm": aqms.coded(codes) if coded else aqms.texts(codes),

@@ -211,4 +211,5 @@ $(NATIVE): $(RUST_SOURCES) .venv/packages
 	@echo "building the simulator (a minute or two) ..."
 	@rm -f .venv/native-*
 	@$(BIN)/maturin develop --profile $(PROFILE) --locked >.venv/native.log 2>&1 || { cat .venv/native.log >&2; exit 1; }
+	@$(BIN)/python -m compileall -q python/src
 	@touch $@

@@ -43,11 +43,13 @@ test-rust:
 test-python:
 	$(BIN)/pytest $(PARALLEL)
 
-wheel: .build/release/tools playground ## build a wheel and a source distribution for upload, check and try both in empty environments (ten minutes)
+wheel: .build/release/tools playground ## build a wheel and a source distribution for upload, check and try both in empty environments (a quarter of an hour)
+	rustup component add llvm-tools
 	sh scripts/wheel.sh
 
 wheel-aarch64: .build/release/tools playground ## the wheel for 64-bit ARM, built and checked here, not run
 	rustup target add aarch64-unknown-linux-gnu
+	rustup component add llvm-tools
 	sh scripts/wheel.sh --target aarch64-unknown-linux-gnu
 
 rust-tests: tools
@@ -209,4 +211,5 @@ $(NATIVE): $(RUST_SOURCES) .venv/packages
 	@echo "building the simulator (a minute or two) ..."
 	@rm -f .venv/native-*
 	@$(BIN)/maturin develop --profile $(PROFILE) --locked >.venv/native.log 2>&1 || { cat .venv/native.log >&2; exit 1; }
+	@$(BIN)/python -m compileall -q python/src
 	@touch $@

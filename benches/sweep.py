@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -16,48 +15,56 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import aqmlab
-from aqmlab.results.frames import FRAMES
+from aqmlab.results.frames import FRAMES, coded
 from aqmlab.store import record
 
+# The command, which tells its largest memory (kB) as the last line on standard error: what the system tells of it has
+# that of its parent in it.
 COMMAND = (
     sys.executable,
     "-c",
-    "import signal; signal.signal(2, signal.default_int_handler)\nfrom aqmlab.cli import main\nmain()",
-)
-# The same, and how much of its processor time the checksums of the folder take, as the last line on standard error.
-TIMED = (
-    sys.executable,
-    "-c",
     """
-import atexit, functools, sys, time
-from aqmlab.store import seal
+import atexit, re, signal, sys
 
-spent, inside = 0.0, 0
+@atexit.register
+def peak():
+    with open("/proc/self/status") as status:
+        print(re.search("VmHWM: *([0-9]+)", status.read().replace(chr(9), " "))[1], file=sys.stderr)
 
-def timed(function):
-    @functools.wraps(function)
-    def wrapper(*arguments):
-        global spent, inside
-        started, inside = time.thread_time(), inside + 1
-        try:
-            return function(*arguments)
-        finally:
-            inside -= 1
-            # One of them uses another.
-            spent += 0.0 if inside else time.thread_time() - started
-    return wrapper
+signal.signal(2, signal.default_int_handler)
+if sys.argv[1:2] == ["--timed"]:
+    del sys.argv[1]
+    import functools, time
+    from aqmlab.store import seal
 
-for name in ("digest", "sealed", "unsealed"):
-    setattr(seal, name, timed(getattr(seal, name)))
-atexit.register(lambda: print(spent, file=sys.stderr))
+    spent, inside = 0.0, 0
+
+    def timed(function):
+        @functools.wraps(function)
+        def wrapper(*arguments):
+            global spent, inside
+            started, inside = time.thread_time(), inside + 1
+            try:
+                return function(*arguments)
+            finally:
+                inside -= 1
+                # One of them uses another.
+                spent += 0.0 if inside else time.thread_time() - started
+        return wrapper
+
+    for name in ("digest", "sealed", "unsealed"):
+        setattr(seal, name, timed(getattr(seal, name)))
+    atexit.register(lambda: print(spent, file=sys.stderr))
 from aqmlab.cli import main
 main()
 """,
 )
+# The same, and how much of its processor time the checksums of the folder take, as the line before.
+TIMED = (*COMMAND, "--timed")
 SPACE = ("--sweep", "target=1ms..20ms*5", "--sweep", "rtt=10ms,40ms,160ms", "--sweep", "load=1,5,20")
 QUESTION = (
     *("sweep", *SPACE, "--rate", "10mbit", "--flows", "$load*cubic", "--duration", "10s", "--seeds", "3"),
@@ -119,7 +126,9 @@ def many(out: Path, runs: int) -> None:
     cost = run(*large, "--out", out, command=TIMED)
     result = aqmlab.load(out)
     count = len(result.runs)
-    columns = sum(getattr(result.frames, name).estimated_size() for name in FRAMES)
+    # As the command has them.
+    held = replace(result.frames, series=coded(result.frames.series))
+    columns = sum(getattr(held, name).estimated_size() for name in FRAMES)
     simulated = simulated_s(out)
     print(f"{count} runs of 1 s, --no-report")
     more_ms = (cost.cpu_s - simulated) / count * 1e3
@@ -160,9 +169,8 @@ def run(*arguments: object, command: Sequence[str] = COMMAND) -> Cost:
         lines = said.read().splitlines()
     if status:
         sys.exit("\n".join([*lines, f"{' '.join(map(str, arguments))}: status {status}"]))
-    peak: resource.struct_rusage = usage
-    checksums_s = float(lines[-1]) if command is TIMED else 0.0
-    return Cost(peak.ru_utime + peak.ru_stime, time.monotonic() - started, peak.ru_maxrss * 1024, checksums_s)
+    checksums_s = float(lines[-2]) if command is TIMED else 0.0
+    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - started, int(lines[-1]) * 1024, checksums_s)
 
 
 def simulated_s(out: Path) -> float:

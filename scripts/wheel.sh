@@ -28,10 +28,13 @@ export AQMLAB_COMMIT
 cp .build/playground/index.html python/src/aqmlab/playground.html
 trap 'rm -f python/src/aqmlab/playground.html' EXIT
 
+echo "counting where the simulator spends its time (some minutes) ..."
+sh scripts/train.sh "$place/train" "$(rustc --print host-tuple)"
+
 # maturin looks for Zig on the path.
 PATH=$tools:$PATH
 echo "building the wheel and the source distribution (some minutes) ..."
-maturin build --sdist --release --strip --zig --compatibility manylinux2014 ${target:+--target "$target"} --out "$place" \
+RUSTFLAGS="-Cprofile-use=$place/train/counts" maturin build --sdist --release --strip --zig --compatibility manylinux2014 ${target:+--target "$target"} --out "$place" \
     >"$place/build.log" 2>&1 || { cat "$place/build.log" >&2; exit 1; }
 set -- "$place"/aqmlab-*.whl "$place"/aqmlab-*.tar.gz "$@"
 wheel=$1 sdist=$2

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+
+from aqmlab.engine import Histograms, Table
 
 # Typical queue delay (ms), goodput (share of the rate) and loss of each discipline.
 LOOKS = {
@@ -18,15 +20,25 @@ LOOKS = {
 }
 
 
+# Names, kinds, numbers and texts of a table.
+Parts: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bytes, dict[str, list[str]]]
+
+
+def parts(columns: dict[str, Any]) -> Parts:
+    """Return columns as the simulator gives them."""
+    table = Table.of({name: one if isinstance(one[0], str) else np.array(one) for name, one in columns.items()})
+    return table.names, table.kinds, table.words.tobytes(), dict(table.texts)
+
+
 @dataclass
 class FakeRun:
     """The interface of `_native.Run`."""
 
     metrics: dict[str, float]
-    flows: dict[str, list[Any]]
-    series: dict[str, bytes]
-    histograms: dict[str, tuple[bytes, bytes]]
-    queues: dict[str, list[Any]]
+    flows: Parts
+    series: Parts
+    histograms: tuple[tuple[str, ...], tuple[int, ...], bytes]
+    queues: Parts
     warnings: list[str] = field(default_factory=list)
     events: int = 1000
     bottleneck_packets: int = 500
@@ -46,6 +58,7 @@ def fake_run(scenario_json: str, inputs: object, seed: int, monitor: object) -> 
     values, counts = np.unique(delays_ns, return_counts=True)
     time_s = np.arange(1, 301) * scenario["duration_ns"] / 300 / 1e9
     rising = 1 - np.exp(-time_s / 1.5)
+    histograms = Histograms.of({"qdelay": (values, counts)})
     n = 4
     return FakeRun(
         metrics={
@@ -59,19 +72,23 @@ def fake_run(scenario_json: str, inputs: object, seed: int, monitor: object) -> 
             "jain_index": 0.9 + own.normal(0, 0.02),
             "fct_mean_s": float("nan"),
         },
-        flows={
-            "id": list(range(n)),
-            "group": ["cubic"] * n,
-            "kind": ["cubic"] * n,
-            "start_s": [0.1 * flow for flow in range(n)],
-            "goodput_mbit": [goodput / n * (0.9 + 0.05 * flow) for flow in range(n)],
-            "fct_s": [float("nan")] * n,
-        },
-        series={
-            "time_s": time_s.astype("<f8").tobytes(),
-            "qdelay_ms": (rising * delay_ms * (1 + own.normal(0, 0.2, 300))).clip(0).astype("<f8").tobytes(),
-            "goodput_mbit": (rising * goodput * (1 + own.normal(0, 0.02, 300))).astype("<f8").tobytes(),
-        },
-        histograms={"qdelay": (values.astype("<u8").tobytes(), counts.astype("<u8").tobytes())},
-        queues={"link": ["left->right"], "discipline": [scenario["aqm"]], "arrived_packets": [500]},
+        flows=parts(
+            {
+                "id": list(range(n)),
+                "group": ["cubic"] * n,
+                "kind": ["cubic"] * n,
+                "start_s": [0.1 * flow for flow in range(n)],
+                "goodput_mbit": [goodput / n * (0.9 + 0.05 * flow) for flow in range(n)],
+                "fct_s": [float("nan")] * n,
+            }
+        ),
+        series=parts(
+            {
+                "time_s": time_s,
+                "qdelay_ms": (rising * delay_ms * (1 + own.normal(0, 0.2, 300))).clip(0),
+                "goodput_mbit": rising * goodput * (1 + own.normal(0, 0.02, 300)),
+            }
+        ),
+        histograms=(histograms.names, histograms.buckets, histograms.words.tobytes()),
+        queues=parts({"link": ["left->right"], "discipline": [scenario["aqm"]], "arrived_packets": [500]}),
     )

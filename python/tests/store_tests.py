@@ -24,6 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from fake import fake_run
@@ -35,7 +36,8 @@ from aqmlab.engine import Capabilities, native
 from aqmlab.experiment import conduct
 from aqmlab.facade import with_methods
 from aqmlab.files import disk, lock
-from aqmlab.results.frames import FRAMES, from_runs
+from aqmlab.results.frames import FRAMES, coded, from_runs
+from aqmlab.results.frames import plain as as_texts
 from aqmlab.runs.runner import Done
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.store import folder, journal, record
@@ -85,7 +87,7 @@ def _same(one: Result, other: Result) -> bool:
         found = []
         for name in FRAMES:
             frame: pl.DataFrame = getattr(result.frames, name)
-            found.append(folder._parquet(frame.drop("cpu_s", strict=False)))
+            found.append(folder._parquet(name, frame.drop("cpu_s", strict=False)))
         return found
 
     return content(one) == content(other)
@@ -644,6 +646,46 @@ def a_record_reads_back_as_it_was_written() -> None:
     read = record.decode(record.encode(done))
     for name in FRAMES:
         assert getattr(from_runs([read]), name).equals(getattr(from_runs([done]), name)), name
+
+
+def a_record_whose_time_is_not_first_reads_back_too() -> None:
+    done = _done()
+    columns = dict(done.report.series.items())
+    moved = engine.Table.of({name: columns[name] for name in reversed(columns)})
+    assert moved.names[0] != "time_s"
+    read = record.decode(record.encode(Done(done.run, replace(done.report, series=moved))))
+    assert read.report.series.names[0] == "time_s"
+    series = [from_runs([one]).series.sort("name", "time_s") for one in (read, done)]
+    assert series[0].equals(series[1])
+
+
+@pytest.mark.parametrize("count", [0, 255, 256, 65536])
+def series_of_any_number_of_names_are_frames(count: int) -> None:
+    done, time_s = _done(), np.array([0.01])
+    series = engine.Table.of({"time_s": time_s, **{f"flow.{number}.rate_mbit": time_s for number in range(count)}})
+    frame = from_runs([Done(done.run, replace(done.report, series=series))]).series
+    assert frame["name"].cast(pl.String).to_list() == list(series.names[1:])
+    assert coded(as_texts(frame)).equals(frame)
+
+
+@pytest.mark.usefixtures("plain")
+def texts_are_texts_for_every_reader_however_they_came_into_a_file(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    made = _conduct(tmp_path / "made", seeds=2)
+    _conduct(tmp_path / "grown", seeds=1)
+    grown = _conduct(tmp_path / "grown", seeds=2)
+    written = {one.folder: (one.folder / "series.parquet").read_bytes() for one in (made, grown) if one.folder}
+    assert len(written) == 2
+    assert len(set(written.values())) == 1
+    for path in written:
+        file = path / "series.parquet"
+        assert {name: pl.read_parquet_schema(file)[name] for name in ("aqm", "name")} == dict.fromkeys(
+            ("aqm", "name"), pl.String
+        )
+        assert {str(parquet.read_schema(file).field(name).type) for name in ("aqm", "name")} == {"large_string"}
+    for result in (made, grown, package.load(tmp_path / "made")):
+        assert (result.series.schema["aqm"], result.series.schema["name"]) == (pl.String, pl.String)
+        assert result.series.equals(made.series)
 
 
 def an_incomplete_record_is_ignored() -> None:

@@ -25,6 +25,7 @@ mod run;
 mod signals;
 mod stacks;
 mod stepper;
+mod tables;
 mod units;
 
 use pyo3::prelude::*;

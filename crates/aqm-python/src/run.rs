@@ -3,11 +3,12 @@
 use crate::error::{input, of_run, stopped};
 use crate::guest::Guest;
 use crate::inputs::Inputs;
+use crate::tables::{Parts, Table, Words};
 use crate::{foreign, notation};
-use aqm_sim::report::{self, FlowRow, Place, QueueRow, Report, TraceRow};
+use aqm_sim::report::{self, Place, Report, TraceRow};
 use aqm_sim::scenario::Scenario;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -98,82 +99,85 @@ impl Run {
     fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (name, value) in self.0.metrics.iter() {
-            columns.set_item(name, value)?;
+            // Runs have the same names: each is one object.
+            columns.set_item(PyString::intern(py, name), value)?;
         }
         Ok(columns)
     }
 
-    /// Columns of the flows, one entry per flow.
+    /// The flows, a row for each.
     #[getter]
-    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
         let rows = &self.0.flows;
-        let columns = PyDict::new(py);
-        let text = |get: fn(&FlowRow) -> &String| rows.iter().map(get).collect::<Vec<_>>();
-        let count = |get: fn(&FlowRow) -> u64| rows.iter().map(get).collect::<Vec<_>>();
-        let real = |get: fn(&FlowRow) -> f64| rows.iter().map(get).collect::<Vec<_>>();
-        columns.set_item("id", count(|row| row.id.into()))?;
-        columns.set_item("group", text(|row| &row.group))?;
-        columns.set_item("kind", text(|row| &row.kind))?;
-        columns.set_item("start_s", real(|row| row.start_s))?;
-        columns.set_item("rtt_base_ms", real(|row| row.rtt_base_ms))?;
-        columns.set_item("goodput_mbit", real(|row| row.goodput_mbit))?;
-        columns.set_item("throughput_mbit", real(|row| row.throughput_mbit))?;
-        columns.set_item("packets_arrived", count(|row| row.packets_arrived))?;
-        columns.set_item("packets_dropped", count(|row| row.packets_dropped))?;
-        columns.set_item("packets_delivered", count(|row| row.packets_delivered))?;
-        columns.set_item("marks", count(|row| row.marks))?;
-        columns.set_item("owd_mean_ms", real(|row| row.owd_mean_ms))?;
-        columns.set_item("qdelay_mean_ms", real(|row| row.qdelay_mean_ms))?;
-        columns.set_item("rtt_mean_ms", real(|row| row.rtt_mean_ms))?;
-        columns.set_item("retransmissions", count(|row| row.retransmissions))?;
-        columns.set_item("recoveries", count(|row| row.recoveries))?;
-        columns.set_item("timeouts", count(|row| row.timeouts))?;
-        columns.set_item("fct_s", real(|row| row.fct_s))?;
-        columns.set_item("size_bytes", real(|row| row.size_bytes))?;
-        columns.set_item("slowdown", real(|row| row.slowdown))?;
-        Ok(columns)
+        let mut table = Table::new(py);
+        table.counts("id", rows.iter().map(|row| row.id.into()));
+        table.texts("group", rows.iter().map(|row| row.group.as_str()))?;
+        table.texts("kind", rows.iter().map(|row| row.kind.as_str()))?;
+        table.reals("start_s", rows.iter().map(|row| row.start_s));
+        table.reals("rtt_base_ms", rows.iter().map(|row| row.rtt_base_ms));
+        table.reals("goodput_mbit", rows.iter().map(|row| row.goodput_mbit));
+        table.reals("throughput_mbit", rows.iter().map(|row| row.throughput_mbit));
+        table.counts("packets_arrived", rows.iter().map(|row| row.packets_arrived));
+        table.counts("packets_dropped", rows.iter().map(|row| row.packets_dropped));
+        table.counts("packets_delivered", rows.iter().map(|row| row.packets_delivered));
+        table.counts("marks", rows.iter().map(|row| row.marks));
+        table.reals("owd_mean_ms", rows.iter().map(|row| row.owd_mean_ms));
+        table.reals("qdelay_mean_ms", rows.iter().map(|row| row.qdelay_mean_ms));
+        table.reals("rtt_mean_ms", rows.iter().map(|row| row.rtt_mean_ms));
+        table.counts("retransmissions", rows.iter().map(|row| row.retransmissions));
+        table.counts("recoveries", rows.iter().map(|row| row.recoveries));
+        table.counts("timeouts", rows.iter().map(|row| row.timeouts));
+        table.reals("fct_s", rows.iter().map(|row| row.fct_s));
+        table.reals("size_bytes", rows.iter().map(|row| row.size_bytes));
+        table.reals("slowdown", rows.iter().map(|row| row.slowdown));
+        table.parts()
     }
 
-    /// Columns of the time series (`time_s` first), each as the bytes of 64-bit floats, little-endian.
+    /// The time series, a row for each time: `time_s` first, all of reals.
     #[getter]
-    fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        columns.set_item("time_s", reals(py, &self.0.series.time_s))?;
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
+        let mut table = Table::new(py);
+        table.reals("time_s", self.0.series.time_s.iter().copied());
         for (name, values) in &self.0.series.columns {
-            columns.set_item(name, reals(py, values))?;
+            table.reals(name, values.iter().copied());
         }
-        Ok(columns)
+        table.parts()
     }
 
-    /// Histogram name to the middles of its buckets (nanoseconds) and counts, each as the bytes of 64-bit integers,
-    /// little-endian.
+    /// Names of the histograms, how many buckets each has, and for each the middles of its buckets (nanoseconds), then their
+    /// counts: 64-bit integers, little-endian.
     #[getter]
-    fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        for (name, histogram) in &self.0.histograms {
-            columns.set_item(name, (wholes(py, &histogram.value_ns), wholes(py, &histogram.count)))?;
+    fn histograms<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyTuple>, Bound<'py, PyBytes>)> {
+        let histograms = &self.0.histograms;
+        let mut words = Words::default();
+        for histogram in histograms.values() {
+            words.wholes(histogram.value_ns.iter().copied());
+            words.wholes(histogram.count.iter().copied());
         }
-        Ok(columns)
+        let names = PyTuple::new(py, histograms.keys().map(|name| PyString::intern(py, name)))?;
+        let buckets = PyTuple::new(py, histograms.values().map(|histogram| histogram.count.len()))?;
+        Ok((names, buckets, words.bytes(py)))
     }
 
-    /// Columns of the queues, one entry per queue.
+    /// The queues, a row for each.
     #[getter]
-    fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn queues<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
         let rows = &self.0.queues;
-        let columns = PyDict::new(py);
-        let text = |get: fn(&QueueRow) -> &String| rows.iter().map(get).collect::<Vec<_>>();
-        let count = |get: fn(&QueueRow) -> u64| rows.iter().map(get).collect::<Vec<_>>();
-        columns.set_item("link", text(|row| &row.link))?;
-        columns.set_item("discipline", text(|row| &row.discipline))?;
-        columns.set_item("arrived_packets", count(|row| row.arrived))?;
-        columns.set_item("arrived_bytes", count(|row| row.arrived_bytes))?;
-        columns.set_item("departed_packets", count(|row| row.departed))?;
-        columns.set_item("departed_bytes", count(|row| row.departed_bytes))?;
-        columns.set_item("dropped_early_packets", count(|row| row.dropped_early))?;
-        columns.set_item("dropped_overflow_packets", count(|row| row.dropped_overflow))?;
-        columns.set_item("marked_packets", count(|row| row.marked))?;
-        columns.set_item("backlog_packets", count(|row| row.backlog))?;
-        Ok(columns)
+        let mut table = Table::new(py);
+        table.texts("link", rows.iter().map(|row| row.link.as_str()))?;
+        table.texts("discipline", rows.iter().map(|row| row.discipline.as_str()))?;
+        table.counts("arrived_packets", rows.iter().map(|row| row.arrived));
+        table.counts("arrived_bytes", rows.iter().map(|row| row.arrived_bytes));
+        table.counts("departed_packets", rows.iter().map(|row| row.departed));
+        table.counts("departed_bytes", rows.iter().map(|row| row.departed_bytes));
+        table.counts("dropped_early_packets", rows.iter().map(|row| row.dropped_early));
+        table.counts("dropped_overflow_packets", rows.iter().map(|row| row.dropped_overflow));
+        table.counts("marked_packets", rows.iter().map(|row| row.marked));
+        table.counts("backlog_packets", rows.iter().map(|row| row.backlog));
+        table.parts()
     }
 
     /// The recorded packets as pcapng; empty unless the scenario wants them recorded.
@@ -187,7 +191,11 @@ impl Run {
     fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows = &self.0.trace;
         let columns = PyDict::new(py);
-        let column = |get: fn(&TraceRow) -> u64| wholes(py, &rows.iter().map(get).collect::<Vec<_>>());
+        let column = |get: fn(&TraceRow) -> u64| {
+            let mut words = Words::default();
+            words.wholes(rows.iter().map(get));
+            words.bytes(py)
+        };
         columns.set_item("time_ns", column(|row| row.time_ns))?;
         columns.set_item("flow", column(|row| row.flow.into()))?;
         columns.set_item("is_ack", column(|row| row.is_ack.into()))?;
@@ -232,14 +240,4 @@ impl Run {
     fn bottleneck_packets(&self) -> u64 {
         self.0.bottleneck_packets
     }
-}
-
-fn reals<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    PyBytes::new(py, &bytes)
-}
-
-fn wholes<'py>(py: Python<'py>, values: &[u64]) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    PyBytes::new(py, &bytes)
 }

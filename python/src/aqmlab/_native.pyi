@@ -5,7 +5,7 @@ Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self, TypeAlias, final
 
 from typing_extensions import disjoint_base
 
@@ -508,6 +508,9 @@ class Monitor:
         A discipline in Python gets a `KeyboardInterrupt` where it is, and again each time this is called.
         """
 
+# Names, kinds (``<i8``, ``<f8``, nothing for texts), numbers column by column as little-endian 64-bit words, texts.
+_Table: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bytes, dict[str, list[str]]]
+
 @final
 class Run:
     """What a run answered."""
@@ -516,17 +519,20 @@ class Run:
     def metrics(self) -> dict[str, float]:
         """Metric name to value; values that cannot be are absent."""
     @property
-    def flows(self) -> dict[str, list[Any]]:
-        """Columns of the flows, one entry per flow."""
+    def flows(self) -> _Table:
+        """The flows, a row for each."""
     @property
-    def series(self) -> dict[str, bytes]:
-        """Columns of the time series (``time_s`` first), as the bytes of little-endian 64-bit floats."""
+    def series(self) -> _Table:
+        """The time series, a row for each time: ``time_s`` first, all of reals."""
     @property
-    def histograms(self) -> dict[str, tuple[bytes, bytes]]:
-        """Histogram name to middles of its buckets (nanoseconds) and counts, as little-endian 64-bit integers."""
+    def histograms(self) -> tuple[tuple[str, ...], tuple[int, ...], bytes]:
+        """Names of the histograms, how many buckets each has, and their 64-bit words, little-endian.
+
+        Of each there are the middles of the buckets (nanoseconds), and then how many are in each.
+        """
     @property
-    def queues(self) -> dict[str, list[Any]]:
-        """Columns of the queues, one entry per queue."""
+    def queues(self) -> _Table:
+        """The queues, a row for each."""
     @property
     def packets(self) -> bytes:
         """The recorded packets as pcapng; empty unless the scenario wants them recorded."""

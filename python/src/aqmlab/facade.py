@@ -80,7 +80,7 @@ class Result(Plain):
     def _frame(self, name: str) -> pl.DataFrame:
         if name not in FRAMES:
             raise unknown("frame", name, FRAMES)
-        frame: pl.DataFrame = getattr(self.frames, name)
+        frame: pl.DataFrame = getattr(self, name)
         return frame
 
     def document(self) -> dict[str, Any]:

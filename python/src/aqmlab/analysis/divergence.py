@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from aqmlab.engine import FATES, Table, Trace
+from aqmlab.engine import FATES, Column, Trace
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _place(side: Flow, time_ns: int) -> int:
     return next((n for n, one in enumerate(side.events) if one.time_ns >= time_ns), len(side.events))
 
 
-def _rows(table: Table, flow: int) -> Iterator[dict[str, int]]:
+def _rows(table: Mapping[str, Column], flow: int) -> Iterator[dict[str, int]]:
     names = list(table)
     columns = [np.asarray(table[name]) for name in names]
     mine = columns[names.index("flow")] == flow

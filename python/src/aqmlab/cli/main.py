@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -64,6 +65,8 @@ def main() -> None:
         with _signals_watched():
             _main()
     except SystemExit as left:
+        # Python would look for cycles among all that is left, a tenth of a second, before it lets go of it anyhow.
+        gc.freeze()
         workers = sys.modules.get("aqmlab.runs.workers")
         if workers is not None and workers.left_behind():
             # Python would wait for it.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from aqmlab.engine.linux import Linux
 from aqmlab.engine.native import Native
-from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, One, Report, Run, Table, Task, Trace
+from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, One, Report, Run, Task, Trace
 from aqmlab.engine.several import Several
+from aqmlab.engine.tables import Column, Histograms, Table
 from aqmlab.vocabulary.errors import InputError, unknown
 
 __all__ = [
@@ -13,7 +14,9 @@ __all__ = [
     "ENGINES",
     "FATES",
     "Capabilities",
+    "Column",
     "Engine",
+    "Histograms",
     "Monitor",
     "One",
     "Report",

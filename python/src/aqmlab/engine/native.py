@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.engine.protocol import Capabilities, Column, Monitor, Report, Task, Trace
+from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task, Trace
+from aqmlab.engine.tables import Histograms, Table
 from aqmlab.own import python_aqm
 from aqmlab.own.python_aqm import PYTHON
 from aqmlab.scenario.model import Scenario
@@ -68,13 +69,10 @@ class Native:
         cpu_s = time.thread_time() - before
         return Report(
             metrics=run.metrics,
-            flows=_columns(run.flows),
-            series={name: np.frombuffer(data, "<f8") for name, data in run.series.items()},
-            queues=_columns(run.queues),
-            histograms={
-                name: (np.frombuffer(values, "<u8"), np.frombuffer(counts, "<u8"))
-                for name, (values, counts) in run.histograms.items()
-            },
+            flows=Table.read(*run.flows),
+            series=Table.read(*run.series),
+            queues=Table.read(*run.queues),
+            histograms=Histograms.read(*run.histograms),
             warnings=list(run.warnings),
             events=run.events,
             bottleneck_packets=run.bottleneck_packets,
@@ -98,11 +96,3 @@ def _simulated(task: Task, text: str, monitor: Monitor) -> Any:
     if task.scenario.aqm.startswith(PYTHON):
         python_aqm.ensure(task.scenario.aqm)
     return simulate(text, task.inputs, task.seed, monitor)
-
-
-def _columns(table: Mapping[str, list[Any]]) -> dict[str, Column]:
-    return {name: values if _is_text(values) else np.asarray(values) for name, values in table.items()}
-
-
-def _is_text(values: Sequence[Any]) -> bool:
-    return bool(values) and isinstance(values[0], str)

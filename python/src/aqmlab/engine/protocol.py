@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
-
-import numpy as np
+from typing import Protocol
 
 from aqmlab._native import Inputs
+from aqmlab.engine.tables import Column, Histograms, Table
 from aqmlab.scenario.model import Scenario
-
-# Columns of equal length: numbers as an array, text as a list.
-Column: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | list[str]"
-Table: TypeAlias = Mapping[str, Column]
 
 
 @dataclass(frozen=True)
@@ -44,15 +39,14 @@ class Task(Run):
 class Report:
     """The result of a run as plain columns; every name ends in its unit.
 
-    ``series`` holds ``time_s`` and a column of reals per name; ``histograms`` holds, by name, the middles of the
-    buckets in nanoseconds and their counts.
+    ``series`` holds ``time_s``, first, and a column of reals per name.
     """
 
     metrics: dict[str, float]
     flows: Table
     series: Table
     queues: Table
-    histograms: Mapping[str, tuple[Column, Column]]
+    histograms: Histograms
     warnings: list[str]
     events: int
     bottleneck_packets: int
@@ -78,8 +72,8 @@ class Trace:
 
     """
 
-    events: Table
-    states: Table
+    events: Mapping[str, Column]
+    states: Mapping[str, Column]
     phases: tuple[str, ...]
 
 

@@ -25,7 +25,7 @@ def csv(result: Result) -> dict[str, bytes]:
     """
     contents = {}
     for name in FRAMES:
-        frame: pl.DataFrame = getattr(result.frames, name)
+        frame: pl.DataFrame = getattr(result, name)
         if name == "series" and len(frame):
             # One row for each time instead of one for each value: a fifth of the size.
             frame = wide(frame)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _native, engine, publishing, store
-from aqmlab.engine import Report, Run
+from aqmlab.engine import Histograms, Report, Run, Table
 from aqmlab.live.carrying import SAMPLE_NS, Carried
 from aqmlab.live.document import label, warnings
 from aqmlab.live.line import DIRECTIONS, Line
@@ -161,10 +161,10 @@ def done(
         Run(0, aqm, carried.link.seed, secrets.token_hex(16)),
         Report(
             metrics={**both[loaded], **metrics, **ports, **({"warmup_s": begins} if begins else {})},
-            flows=flows,
-            series=_series(carried, loaded, measured),
-            queues=queues,
-            histograms=histograms,
+            flows=Table.of(flows),
+            series=Table.of(_series(carried, loaded, measured)),
+            queues=Table.of(queues),
+            histograms=Histograms.of(histograms),
             warnings=warnings(carried),
             events=0,
             bottleneck_packets=int(both[loaded]["packets_arrived"]),
@@ -201,7 +201,7 @@ def _series(carried: Carried, loaded: str, measured: Mapping[str, Any] | None) -
         at, delivered = np.array(measured["delivered"], dtype=float).T
         total = np.interp(times - carried.report["warmup_s"], at, delivered, left=np.nan, right=np.nan)
         found["goodput_mbit"] = np.diff(total, prepend=np.nan) * 8e-6 / SAMPLE_S
-    return dict(sorted(found.items()))
+    return {"time_s": found.pop("time_s"), **dict(sorted(found.items()))}
 
 
 def result(asked: Asked, finished: Sequence[Done], earlier: Frames | None = None) -> Result:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
-from aqmlab.engine import Table
-from aqmlab.engine.protocol import Column
+from aqmlab.engine.tables import REAL, WORD, Column, Histograms, Table
 from aqmlab.runs.runner import Done
 from aqmlab.vocabulary.metrics import is_metric, ordered
 
@@ -29,6 +29,7 @@ ABOUT_RUN: dict[str, Any] = {
 FRAMES = ("runs", "flows", "series", "queues", "histograms")
 _SERIES = {**RUN, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
 _HISTOGRAMS = {**RUN, "name": pl.String, "value_ns": pl.UInt64, "count": pl.UInt64}
+_Codes: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 # The columns that each frame has in every result.
 SCHEMAS: dict[str, Mapping[str, Any]] = {
     "runs": {**RUN, **ABOUT_RUN},
@@ -43,7 +44,8 @@ SCHEMAS: dict[str, Mapping[str, Any]] = {
 class Frames:
     """All the numbers of a result; every column name ends in its unit.
 
-    ``swept`` are the columns of runs that were given and not measured.
+    ``swept`` are the columns of runs that were given and not measured. The series of runs that have just been made have
+    their texts coded (`coded`), as there are thousands of rows for each.
     """
 
     runs: pl.DataFrame
@@ -74,6 +76,7 @@ class Frames:
         def sort(frame: pl.DataFrame) -> pl.DataFrame:
             if frame.is_empty():
                 return frame
+            frame = plain(frame)
             places = frame.select(place).to_series()
             return frame if places.is_sorted() else frame.sort(place, maintain_order=True)
 
@@ -94,9 +97,9 @@ def from_runs(done: Sequence[Done]) -> Frames:
     return Frames(
         runs=_runs(done),
         flows=_table(done, [one.report.flows for one in done]),
-        series=_long(done, [_series(one.report.series) for one in done], _SERIES),
+        series=_series(done, [one.report.series for one in done]),
         queues=_table(done, [one.report.queues for one in done]),
-        histograms=_long(done, [_histograms(one.report.histograms) for one in done], _HISTOGRAMS),
+        histograms=_histograms(done, [one.report.histograms for one in done]),
     )
 
 
@@ -110,8 +113,25 @@ def _counts(dtype: pl.DataType) -> bool:
     return dtype.is_float() or dtype.is_integer()
 
 
+def coded(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with its texts as numbers, in the order of the alphabet: the same ones give the same numbers.
+
+    >>> frame = coded(pl.DataFrame({"name": ["drops", "marks", "drops"]}))
+    >>> frame["name"].to_physical().to_list(), plain(frame)["name"].to_list()
+    ([0, 1, 0], ['drops', 'marks', 'drops'])
+
+    """
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    return frame.with_columns(frame[name].cast(pl.Enum(frame[name].unique().sort())) for name in texts)
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with its texts as texts."""
+    return frame.with_columns(cs.enum().cast(pl.String))
+
+
 def _both(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    filled = [frame for frame in (one, other) if len(frame)]
+    filled = [plain(frame) for frame in (one, other) if len(frame)]
     return pl.concat(filled, how="diagonal_relaxed") if filled else one
 
 
@@ -128,8 +148,8 @@ def _runs(done: Sequence[Done]) -> pl.DataFrame:
     }
     return pl.DataFrame(
         {
-            **_tags(done, np.ones(len(done), dtype=int)),
-            **{name: _finite([run.get(name) for run in metrics]) for name in names},
+            **_tags(done, [1] * len(done)),
+            **{name: _metric([run.get(name) for run in metrics]) for name in names},
             **{name: pl.Series(values, dtype=ABOUT_RUN[name]) for name, values in about.items()},
         }
     )
@@ -137,10 +157,12 @@ def _runs(done: Sequence[Done]) -> pl.DataFrame:
 
 def _table(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
     """Concatenate the tables of all runs; values that a run does not have are missing."""
-    lengths = [len(next(iter(table.values()), ())) for table in tables]
-    names = dict.fromkeys(name for table in tables for name in table)
-    columns = {name: _column([table.get(name) for table in tables], lengths) for name in names}
-    return pl.DataFrame({**_tags(done, np.array(lengths, dtype=int)), **columns})
+    alike = itertools.groupby(tables, key=lambda table: (table.names, table.kinds))
+    joined = [Table.joined(list(same)) for _, same in alike]
+    names = dict.fromkeys(name for table in joined for name in table)
+    lengths = [table.rows for table in joined]
+    columns = {name: _column([table.get(name) for table in joined], lengths) for name in names}
+    return pl.DataFrame({**_tags(done, [table.rows for table in tables]), **columns})
 
 
 def _column(parts: Sequence[Column | None], lengths: Sequence[int]) -> pl.Series:
@@ -157,53 +179,79 @@ def _column(parts: Sequence[Column | None], lengths: Sequence[int]) -> pl.Series
     return series.fill_nan(None) if series.dtype == pl.Float64 else series
 
 
-# The long form: for each name, the arrays of the frame's last two columns.
-_Parts: TypeAlias = list[tuple[str, Column, Column]]
+def _series(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
+    """Return the series below each other: each value with its time, one name after the other; texts are coded."""
+    rows = [len(table.names[1:]) * table.rows for table in tables]
+    # A run shorter than a period has none.
+    filled = [table for table in tables if table.rows]
+    names = _Texts(table.names[1:] for table in filled)
+    time_s, values, codes = np.empty(sum(rows)), np.empty(sum(rows)), np.empty(sum(rows), names.number)
+    end = 0
+    for table in filled:
+        shape = (len(table.names[1:]), table.rows)
+        here, end = slice(end, end + shape[0] * shape[1]), end + shape[0] * shape[1]
+        reals = table.words.view(REAL)
+        time_s[here].reshape(shape)[:] = reals[:1]
+        values[here].reshape(shape)[:] = reals[1:]
+        codes[here].reshape(shape).T[:] = names.codes[table.names[1:]]
+    columns = {"time_s": _finite(time_s), "name": names.coded(codes), "value": _finite(values)}
+    return pl.DataFrame({**_tags(done, rows, coded=True), **columns})
 
 
-def _series(table: Table) -> _Parts:
-    return [(name, table["time_s"], values) for name, values in table.items() if name != "time_s"]
-
-
-def _histograms(table: Mapping[str, tuple[Column, Column]]) -> _Parts:
-    return [(name, values, counts) for name, (values, counts) in table.items()]
-
-
-def _long(done: Sequence[Done], runs: Sequence[_Parts], schema: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-    parts = list(itertools.chain.from_iterable(runs))
-    if not parts:
-        return pl.DataFrame(schema=dict(schema))
-    lengths = [len(first) for _, first, _ in parts]
-    left, right = (name for name in schema if name not in (*RUN, "name"))
+def _histograms(done: Sequence[Done], runs: Sequence[Histograms]) -> pl.DataFrame:
+    """Return the histograms below each other."""
+    names = _Texts(one.names for one in runs)
+    buckets = np.array([count for one in runs for count in one.buckets], dtype=int)
+    words = np.concatenate([np.empty(0, WORD), *(one.words for one in runs)])
+    are_counts = np.repeat(np.tile([False, True], len(buckets)), np.repeat(buckets, 2))
+    codes = np.concatenate([np.empty(0, names.number), *(names.codes[one.names] for one in runs)])
     columns = {
-        **_tags(done, np.array([sum(len(first) for _, first, _ in one) for one in runs], dtype=int)),
-        "name": _repeated([name for name, _, _ in parts], lengths),
-        left: pl.Series(np.concatenate([values for _, values, _ in parts])),
-        right: pl.Series(np.concatenate([values for _, _, values in parts])),
+        "name": names.texts(np.repeat(codes, buckets)),
+        "value_ns": pl.Series(words[~are_counts]),
+        "count": pl.Series(words[are_counts]),
     }
-    frame = pl.DataFrame(columns).select(*schema)
-    reals = [name for name, dtype in schema.items() if dtype == pl.Float64]
-    return frame.with_columns(pl.col(reals).fill_nan(None)) if reals else frame
+    return pl.DataFrame({**_tags(done, [sum(one.buckets) for one in runs]), **columns})
 
 
-def _tags(done: Sequence[Done], rows: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, pl.Series]:
+class _Texts:
+    """Texts as numbers, in the order of the alphabet; runs have the same ones in the same order again and again."""
+
+    def __init__(self, lists: Iterable[tuple[str, ...]]) -> None:
+        distinct = set(lists)
+        self._sorted = sorted({text for one in distinct for text in one})
+        places = {text: place for place, text in enumerate(self._sorted)}
+        # As few bytes as polars takes.
+        self.number = next(kind for kind in (np.uint8, np.uint16, np.uint32) if len(places) <= np.iinfo(kind).max)
+        self.codes = {one: np.array([places[text] for text in one], self.number) for one in distinct}
+
+    def coded(self, codes: _Codes) -> pl.Series:
+        """Return the texts that numbers stand for, which are still stored as these numbers."""
+        return pl.Series(codes).cat.to(pl.Enum(self._sorted))
+
+    def texts(self, codes: _Codes) -> pl.Series:
+        """Return the texts that numbers stand for; each is stored once."""
+        return pl.Series(self._sorted, dtype=pl.String).gather(codes)
+
+
+def _tags(done: Sequence[Done], rows: Sequence[int], *, coded: bool = False) -> dict[str, pl.Series]:
     """Return the run that each row belongs to."""
+    times = np.array(rows, dtype=int)
+    labels = [(one.run.aqm,) for one, count in zip(done, rows, strict=True) if count]
+    aqms = _Texts(labels)
+    codes = np.repeat(np.array([aqms.codes[label][0] for label in labels], aqms.number), times[times > 0])
     return {
-        "point": pl.Series(np.repeat(np.array([one.run.point for one in done], dtype=np.uint32), rows)),
-        "aqm": _repeated([one.run.aqm for one in done], rows),
-        "seed": pl.Series(np.repeat(np.array([one.run.seed for one in done], dtype=np.uint32), rows)),
+        "point": pl.Series(np.repeat(np.array([one.run.point for one in done], dtype=np.uint32), times)),
+        "aqm": aqms.coded(codes) if coded else aqms.texts(codes),
+        "seed": pl.Series(np.repeat(np.array([one.run.seed for one in done], dtype=np.uint32), times)),
     }
 
 
-def _repeated(texts: Sequence[str], times: Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]) -> pl.Series:
-    """Return each text repeated; equal texts are stored once."""
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    each = np.repeat(np.array([places[text] for text in texts], dtype=np.uint32), times)
-    return pl.Series(list(places), dtype=pl.String).gather(each)
-
-
-def _finite(values: Sequence[float | None]) -> pl.Series:
+def _metric(values: Sequence[float | None]) -> pl.Series:
     """Return values without those that are no number of a run."""
     numbers = np.array(values, dtype=float)
-    numbers[~np.isfinite(numbers)] = np.nan
+    numbers[np.isinf(numbers)] = np.nan
+    return _finite(numbers)
+
+
+def _finite(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> pl.Series:
     return pl.Series(numbers, nan_to_null=True)

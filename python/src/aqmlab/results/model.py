@@ -11,7 +11,7 @@ import polars as pl
 
 from aqmlab.results import fairness, ranking
 from aqmlab.results import summary as _summary
-from aqmlab.results.frames import Frames
+from aqmlab.results.frames import Frames, plain
 from aqmlab.results.ranking import Ranking
 from aqmlab.results.summary import Comparison, Row
 from aqmlab.vocabulary.units import parse_span
@@ -91,10 +91,10 @@ class Result:
         """One row per flow and run."""
         return self.frames.flows
 
-    @property
+    @functools.cached_property
     def series(self) -> pl.DataFrame:
         """Time series in long form: `time_s`, `name`, `value`."""
-        return self.frames.series
+        return plain(self.frames.series)
 
     @property
     def queues(self) -> pl.DataFrame:

@@ -7,6 +7,7 @@ but one in 2**32.
 
 from __future__ import annotations
 
+import functools
 import json
 import zlib
 from typing import Any
@@ -14,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from aqmlab.engine import Report, Run
-from aqmlab.engine.protocol import Column, Table
+from aqmlab.engine.tables import REAL, TEXT, WORD, Histograms, Table
 from aqmlab.runs.runner import Done
 
 MAGIC = b"aqmlab run 1\n"
 _TABLES = ("flows", "series", "queues")
+# Tables whose description is remembered: those of a run, of as many AQMs as are compared at once.
+ALIKE = 16
 _PLAIN = ("metrics", "warnings", "events", "bottleneck_packets", "cpu_s", "engine")
 
 
@@ -28,27 +31,38 @@ class DamagedError(ValueError):
 
 def encode(done: Done) -> bytes:
     """Return a finished run as bytes."""
-    arrays: list[bytes] = []
-
-    def column(values: Column) -> Any:
-        if isinstance(values, list):
-            return values
-        arrays.append(values.tobytes())
-        return [values.dtype.str, len(values)]
-
-    def table(columns: Table) -> list[Any]:
-        return [[name, isinstance(values, list), column(values)] for name, values in columns.items()]
-
     run, report = done.run, done.report
-    header = {
+    tables = {name: getattr(report, name) for name in _TABLES}
+    about = {
         "task": [run.point, run.aqm, run.seed, run.key],
         "plain": {name: getattr(report, name) for name in _PLAIN},
-        "tables": {name: table(getattr(report, name)) for name in _TABLES},
-        "histograms": [[name, column(left), column(right)] for name, (left, right) in report.histograms.items()],
     }
-    text = json.dumps(header).encode()
+    # What its tables are is nearly the same in all runs, and would take longer than all else.
+    columns = ", ".join(f'"{name}": {_described(table)}' for name, table in tables.items())
+    buckets = ", ".join(_buckets(*one) for one in zip(report.histograms.names, report.histograms.buckets, strict=True))
+    text = f'{json.dumps(about)[:-1]}, "tables": {{{columns}}}, "histograms": [{buckets}]}}'.encode()
+    arrays = [*(table.words for table in tables.values()), report.histograms.words]
     body = b"".join([len(text).to_bytes(8, "little"), text, *arrays])
     return b"".join([MAGIC, zlib.crc32(body).to_bytes(4, "little"), body])
+
+
+def _described(table: Table) -> str:
+    texts = tuple(tuple(values) for values in table.texts.values())
+    return _columns(table.names, table.kinds, table.rows, texts)
+
+
+@functools.lru_cache(maxsize=ALIKE)
+def _columns(names: tuple[str, ...], kinds: tuple[str, ...], rows: int, texts: tuple[tuple[str, ...], ...]) -> str:
+    following = iter(texts)
+    columns = zip(names, kinds, strict=True)
+    return json.dumps(
+        [[name, kind == TEXT, next(following) if kind == TEXT else [kind, rows]] for name, kind in columns]
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _buckets(name: str, count: int) -> str:
+    return json.dumps([name, [WORD, count], [WORD, count]])
 
 
 def decode(data: bytes) -> Done:
@@ -82,13 +96,15 @@ def _decode(data: bytes) -> Done:
         at += values.nbytes
         return values
 
-    def table(columns: list[Any]) -> dict[str, Column]:
-        return {name: values if is_text else array(values) for name, is_text, values in columns}
+    def table(columns: list[Any]) -> Table:
+        found = {name: values if is_text else array(values) for name, is_text, values in columns}
+        # Earlier versions had the time of live series among the others.
+        return Table.of({name: found[name] for name in sorted(found, key=lambda name: name != "time_s")})
 
     point, aqm, seed, key = header["task"]
     # In the order of writing.
     tables = {name: table(header["tables"][name]) for name in _TABLES}
-    histograms = {name: (array(left), array(right)) for name, left, right in header["histograms"]}
+    histograms = Histograms.of({name: (array(left), array(right)) for name, left, right in header["histograms"]})
     fields: dict[str, Any] = {**header["plain"], **tables, "histograms": histograms}
     done = Done(Run(point, aqm, seed, key), Report(**fields))
     _check(done)
@@ -100,13 +116,11 @@ def _check(done: Done) -> None:
     texts = [run.aqm, run.key, report.engine, *report.warnings, *report.metrics]
     counts = [run.point, run.seed, report.events, report.bottleneck_packets]
     numbers = [report.cpu_s, *(value for value in report.metrics.values() if value is not None)]
-    pairs = [{"value": left, "count": right} for left, right in report.histograms.values()]
-    tables = [report.flows, report.series, report.queues, *pairs]
     if (
         not all(isinstance(text, str) for text in texts)
         or not all(isinstance(count, int) and count >= 0 for count in counts)
         or run.seed >= 2**32
         or not all(isinstance(number, int | float) for number in numbers)
-        or any(len({len(column) for column in table.values()}) > 1 for table in tables)
+        or any(kind != REAL for kind in report.series.kinds)
     ):
         raise ValueError("it is no run")

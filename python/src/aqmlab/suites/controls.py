@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from aqmlab.results import Result
+from aqmlab.results.frames import plain
 from aqmlab.vocabulary.errors import InputError
 
 SWEPT = "control"
@@ -78,7 +79,7 @@ def _moved(frame: pl.DataFrame, places: Sequence[tuple[int, str, int, str]]) -> 
         "control to": pl.String,
     }
     moves = pl.DataFrame(places, schema=kinds, orient="row")
-    joined = frame.join(moves, on=["point", "aqm"], how="inner", maintain_order="left")
+    joined = plain(frame).join(moves, on=["point", "aqm"], how="inner", maintain_order="left")
     moved = joined.with_columns(point=pl.col("to"), aqm=pl.col("control to"))
     return moved.select(name for name in frame.columns if name != SWEPT)
 

@@ -16,6 +16,7 @@ from aqmlab.engine.linux import counters, recorded, taps
 from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow, Job
 from aqmlab.engine.linux.network import Port
 from aqmlab.engine.linux.taps import Array, Packets
+from aqmlab.engine.tables import Histograms, Table
 from aqmlab.scenario.model import Scenario
 
 # What each of several measured ports has, beside its queue's metrics.
@@ -57,10 +58,10 @@ def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
     metrics |= counters.counted(folder, network.senders, network.receivers)
     return {
         "metrics": dict(sorted(metrics.items())),
-        "flows": run.flow_table(),
-        "series": run.series(everyone),
-        "queues": _queue_table(runs),
-        "histograms": histograms,
+        "flows": Table.of(run.flow_table()),
+        "series": Table.of(run.series(everyone)),
+        "queues": Table.of(_queue_table(runs)),
+        "histograms": Histograms.of(histograms),
         "warnings": [run.said(), *(text for one in runs for text in one.warnings())],
         "events": 0,
         "bottleneck_packets": int((run.packets.left_ns > 0).sum()),

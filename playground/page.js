@@ -199,9 +199,10 @@ function showNumbers() {
   head.append(cell("td", ""), ...SIDES.map((side) => cell("th", look[side].label)));
   $("numbers").tHead.replaceChildren(head);
   $("numbers").hidden = false;
-  // Jain's index says something only among flows that want the same.
+  // Jain's index says something only among several flows that want the same.
+  const count = setting.flows.map(countOf).reduce((sum, one) => sum + one);
   const wants = new Set(setting.flows.map((flow) => setup.wants[kindOf(flow)]));
-  const isShown = (name) => name !== "jain_index" || (wants.size === 1 && !wants.has(""));
+  const isShown = (name) => name !== "jain_index" || (count > 1 && wants.size === 1 && !wants.has(""));
   const rows = setup.metrics.filter(({ name }) => isShown(name) && SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
   $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit, scale }) => {
     const row = document.createElement("tr");
@@ -261,10 +262,15 @@ function listen() {
   $("time").addEventListener("input", lookBack);
   $("copy").addEventListener("click", async () => {
     // A page from a disk may have no clipboard: the address bar has the link too.
-    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-    $("copied").textContent = copied ? "copied" : "copy it from the address bar";
+    $("copied").textContent = (await copied(location.href)) ? "copied" : "copy it from the address bar";
   });
-  addEventListener("hashchange", () => { setting = fromLink(location.hash); showSetting(); simulate(); });
+  addEventListener("hashchange", () => {
+    if (location.hash.includes("my-down=")) { showLine(lineOf(location.hash)); return turn(true); }
+    turn(false);
+    setting = fromLink(location.hash);
+    showSetting();
+    simulate();
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { showSetting(); if (run) showUntil(); });
 }
 
@@ -278,5 +284,6 @@ async function unpacked() {
 const workerUrl = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
 fillChoices();
 listen();
+listenToLine();
 showSetting();
 unpacked().then((compiled) => { module = compiled; simulate(); }, (error) => say(`This browser cannot run the simulator: ${error.message}`));

@@ -1,5 +1,6 @@
 // Holds the run of one side, so that the page stays alive. Each message asks for the simulation until a time; the first
 // brings {module, scenario, seed} too. Each answer has the new points of the series, the last one the report; or {error}.
+// A message with a question about a line, or with a household to run, is answered by {answer, key}.
 
 let simulator = null;
 let durationNs;
@@ -7,7 +8,10 @@ let durationNs;
 onmessage = ({ data }) => {
   const began = performance.now();
   try {
-    if (!simulator) start(data);
+    if (data.module) simulator = new WebAssembly.Instance(data.module, {}).exports;
+    if (data.question) return postMessage({ answer: told(data.question) });
+    if (data.household) return postMessage({ answer: household(data), key: data.key });
+    if (data.scenario) start(data);
     const { series } = answered(simulator.step(BigInt(data.untilNs)));
     const { report } = data.untilNs < durationNs ? {} : answered(simulator.report());
     postMessage({ series, report, tookMs: performance.now() - began });
@@ -19,14 +23,30 @@ onmessage = ({ data }) => {
 // What the simulator says is wrong.
 class Refusal extends Error {}
 
-function start({ module, scenario, seed }) {
-  simulator = new WebAssembly.Instance(module, {}).exports;
+function start({ scenario, seed }) {
   durationNs = scenario.duration_ns;
-  const bytes = new TextEncoder().encode(JSON.stringify(scenario));
+  give(scenario);
+  answered(simulator.start(BigInt(seed)));
+}
+
+// Puts data where the simulator reads it.
+function give(data) {
+  const bytes = new TextEncoder().encode(JSON.stringify(data));
   // The memory may move when it grows: look at it only once there is room.
   const at = simulator.room(bytes.length);
   new Uint8Array(simulator.memory.buffer).set(bytes, at);
-  answered(simulator.start(BigInt(seed)));
+}
+
+function told(question) {
+  give(question);
+  return answered(simulator.advise());
+}
+
+// What a household notices of a run of its line in a way.
+function household({ household: { minutes, ...asked }, seed }) {
+  start({ ...told({ ask: "scenario", ...asked }), seed });
+  const { report } = answered(simulator.report());
+  return told({ ask: "run", metrics: report.metrics, minutes });
 }
 
 function answered(length) {

@@ -15,10 +15,14 @@ import gzip
 import json
 import re
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from aqmlab import __version__, scenario
+from aqmlab.advice import LAYERS, Line, layer, ways
+from aqmlab.advice.noticed import FIGURES
+from aqmlab.advice.run import household
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.results import fairness
 from aqmlab.scenario import registry
@@ -86,7 +90,9 @@ def built(wasm: bytes) -> str:
         "module": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
         # What ends a script element must not stand in one.
         "setup": json.dumps(setup()).replace("</", "<\\/"),
-        **{name: (FOLDER / f"{name}.js").read_text() for name in ("worker", "setting", "run", "charts", "page")},
+        **{
+            name: (FOLDER / f"{name}.js").read_text() for name in ("worker", "setting", "run", "charts", "line", "page")
+        },
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], (FOLDER / "index.html").read_text())
 
@@ -108,6 +114,7 @@ def setup() -> dict[str, Any]:
         # What flows want: Jain's index is shown where that is the same.
         "wants": {flow: fairness.wanted(plan.echo["flows"][0]) for flow, plan in plans.items()},
         "metrics": [_metric(name) for name in METRICS],
+        "advice": _advice(),
         "disciplines": [{**one, "looks": _looks(one["name"])} for one in registry.listing()],
     }
 
@@ -115,6 +122,18 @@ def setup() -> dict[str, Any]:
 def _plan(flow: str) -> scenario.Plan:
     given = {"aqm": "fifo", "rate": "20mbit", "rtt": "40ms", "flows": f"1*{flow}", "duration": "30s", "warmup": "10s"}
     return scenario.resolve(scenario.from_values(given))
+
+
+def _advice() -> dict[str, Any]:
+    """Return what is asked about a home's line: the household as resolved, layers and figures as declared."""
+    line = Line(16_000_000, 1_000_000, layer("adsl"))
+    base = json.loads(scenario.resolve(household(line, ways(line)[:1], 1).points[0]).base.json)
+    return {
+        # Nobody looks at what happens in a run.
+        "scenario": {**base, "sample_ns": base["duration_ns"]},
+        "layers": [asdict(one) for one in LAYERS.values()],
+        "figures": [{name: getattr(one, name) for name in ("name", "title", "unit", "digits")} for one in FIGURES],
+    }
 
 
 def _metric(name: str) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from browser import needs_browser, opened
 from conftest import script
 
 import aqmlab
+from aqmlab.advice import Line, advise, layer, paste
 from aqmlab.scenario import registry
+from aqmlab.vocabulary.units import parse_rate
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = "wasm32-unknown-unknown"
@@ -296,6 +298,79 @@ def ten_seconds_of_eight_flows_take_less_than_half_a_second(tab: Any) -> None:
         setting = {"rate": "20mbit", "buffer": "67p", "flow": ["8*cubic"], "a": "codel", "b": "pie", "duration": "10s"}
         took.append(_ran(tab, seed=seed, **setting)["took"])
     assert min(took) < 500
+
+
+def _at_line(tab: Any, **texts: str) -> None:
+    """Follow a link to a line; what is not given is as on a new page."""
+    tab.evaluate("link => { location.hash = link; }", urlencode({f"my-{name}": text for name, text in texts.items()}))
+    tab.wait_for_selector("#home", state="visible")
+
+
+def _asked(tab: Any, **texts: str) -> dict[str, Any]:
+    """Ask about a line, and return what the page found."""
+    _at_line(tab, **texts)
+    tab.evaluate(
+        "() => { found = new Promise(done => addEventListener('advised', ({detail}) => done(detail), {once: true})); }"
+    )
+    tab.click("#ask")
+    return dict(tab.evaluate("() => found"))
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(("down", "up", "kind"), [("3mbit", "512kbit", "adsl"), ("6mbit", "700kbit", "docsis")])
+def a_line_gets_the_answer_of_the_command(tab: Any, down: str, up: str, kind: str) -> None:
+    found = _asked(tab, down=down, up=up, layer=kind)
+    asked = Line(parse_rate(down), parse_rate(up), layer(kind))
+    told = advise(asked, seeds=asked.plan.quick_seeds)
+    assert found["named"] == told.chosen.name
+    behind = {one["name"]: (one["grade"], one["behind"]) for one in found["ranked"]}
+    assert behind == {one.name: (one.grade, pytest.approx(one.behind)) for one in told.verdict.judged}
+    for one in found["means"]:
+        values = {name: pytest.approx(value.value) for name, value in told.verdict.of(one["name"]).values.items()}
+        assert one["values"] == {name: values[name] for name in one["values"]}
+    assert tab.inner_text("#tc").splitlines() == paste.tc(told.chosen, asked)
+    assert tab.inner_text("#sqm").splitlines() == paste.sqm(told.for_openwrt, asked)
+    assert tab.inner_text("#my-command") == f"aqmlab advise --down {down} --up {up} --linklayer {kind} --rtt 40ms"
+    assert told.chosen.name in tab.inner_text("#headline")
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def the_answer_fits_any_window(tab: Any, width: int, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    tab.emulate_media(color_scheme=scheme)
+    tab.set_viewport_size({"width": width, "height": 900})
+    _asked(tab, down="1mbit", up="512kbit", layer="vdsl", buffer="64kb")
+    assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert [one["id"] for one in Axe().run(tab).response["violations"]] == []
+    assert "64 KiB down and 64 KiB up" in tab.inner_text("#half")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("down", "16", "16 is no rate from 100kbit to 10gbit: write 16mbit"),
+        ("up", "", "nothing is no rate from 100kbit to 10gbit: write 16mbit"),
+        ("rtt", "3s", "3s is no round trip up to 2s: write 40ms"),
+        ("buffer", "<b>", "<b> is no buffer: write 256kb"),
+    ],
+)
+def what_a_line_has_wrong_is_said(tab: Any, name: str, text: str, said: str) -> None:
+    _at_line(tab, **{"down": "16mbit", name: text})
+    tab.click("#ask")
+    assert tab.inner_text("#asking") == said
+    assert tab.is_hidden("#answer")
+
+
+def asking_can_be_stopped_and_begun_again(tab: Any) -> None:
+    _at_line(tab, down="900mbit", up="90mbit")
+    tab.click("#ask")
+    tab.wait_for_selector("#progress", state="visible")
+    assert tab.inner_text("#ask") == "Stop"
+    tab.click("#ask")
+    assert (tab.inner_text("#asking"), tab.inner_text("#ask")) == ("Stopped.", "Ask")
+    assert tab.is_hidden("#answer")
 
 
 def the_page_starts_from_kinds_and_metrics_that_exist(page: Path) -> None:

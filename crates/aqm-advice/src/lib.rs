@@ -5,6 +5,8 @@
 //! named, is the [`choice`]; and [`paste`] has the lines for a router. Nothing here simulates: the command line and the page
 //! in a browser both do, and ask here.
 
+#![forbid(unsafe_code)]
+
 pub mod choice;
 pub mod figures;
 pub mod household;

@@ -19,8 +19,8 @@ pub(crate) fn advice_layers() -> PyResult<String> {
 
 /// A link layer with other bytes around each packet.
 #[pyfunction]
-pub(crate) fn advice_with_overhead(layer: &str, bytes: u32) -> PyResult<String> {
-    written(&read::<Layer>(layer)?.with_overhead(bytes))
+pub(crate) fn advice_with_overhead(layer: &str, count: u32) -> PyResult<String> {
+    written(&read::<Layer>(layer)?.with_overhead(count))
 }
 
 /// What a line's modem holds, what it carries, and how it is asked about.

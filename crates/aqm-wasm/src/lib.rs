@@ -5,6 +5,8 @@
 //! files, no clock and no threads.
 #![allow(unsafe_code, reason = "a function that the host calls by name has `unsafe` in its attribute")]
 
+mod advice;
+
 use aqm_core::spec::Spec;
 use aqm_core::units::Time;
 use aqm_io::capture::Capture;
@@ -96,6 +98,16 @@ extern "C" fn report() -> usize {
         let run = module.run.take().ok_or(NO_RUN)?;
         let report = run.stepped.report().map_err(|error| error.to_string())?;
         Ok(json!({ "report": report }))
+    })
+}
+
+/// Reads the buffer as a question about a home's line, and answers it.
+#[unsafe(no_mangle)]
+extern "C" fn advise() -> usize {
+    answered(|module| {
+        let question =
+            serde_json::from_slice(&module.buffer).map_err(|error| format!("question: {error}"))?;
+        advice::answer(question)
     })
 }
 

@@ -301,7 +301,7 @@ def advice_usual() -> tuple[float, float]:
 def advice_ways(line: str, only_usual: bool) -> str:
     """Return the ways to run a line, each with what it sets, as JSON."""
 
-def advice_with_overhead(layer: str, bytes: int) -> str:
+def advice_with_overhead(layer: str, count: int) -> str:
     """Return a link layer with other bytes around each packet, as JSON."""
 
 def bucket_width_ns(nanos: int) -> int:

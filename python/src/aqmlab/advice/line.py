@@ -126,8 +126,8 @@ class Line:
 class Plan:
     """How a line is asked about: the length of a run, and the runs of each way.
 
-    After ``quick_seeds`` of ``seeds`` runs the quick form stops where they decide. With ``only_usual`` only the ways are
-    tried that routers come with.
+    After ``quick_seeds`` of ``seeds`` runs the quick form stops where they decide. With ``only_usual`` only the ways
+    are tried that routers come with.
     """
 
     duration_s: int

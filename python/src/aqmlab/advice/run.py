@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from aqmlab.advice.ways import Way, ways
 from aqmlab.files import shipped
 from aqmlab.results import Result
 from aqmlab.runs.watcher import Watcher
+from aqmlab.scenario.files import Experiment
 from aqmlab.vocabulary.units import format_rate
 
 TOPOLOGY = "household/graphs/line.toml"
@@ -80,9 +82,8 @@ def advise(
     minutes = (plan.duration_s - WARMUP_S) / 60
 
     def run(count: int, place: Path | None) -> Result:
-        values = {"way": {way.name: _values(way) for way in tried}}
-        loaded = scenario.swept(_options(line, count), values, allow_unequal_buffers=True)
-        result = experiment.conduct(loaded, "advise", jobs, place, watcher, with_report=False)
+        asked = household(line, tried, count)
+        result = experiment.conduct(asked, "advise", jobs, place, watcher, with_report=False)
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt
         return result
@@ -99,6 +100,12 @@ def advise(
         if share >= SURE:
             return judged(first, share)
         return judged(run(plan.seeds, folder or Path(own)))
+
+
+def household(line: Line, tried: Sequence[Way], seeds: int) -> Experiment:
+    """Return the household over a line as an experiment, whose points are the ways."""
+    values = {"way": {way.name: _values(way) for way in tried}}
+    return scenario.swept(_options(line, seeds), values, allow_unequal_buffers=True)
 
 
 def _options(line: Line, seeds: int) -> dict[str, Any]:

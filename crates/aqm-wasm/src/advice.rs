@@ -1,0 +1,66 @@
+//! What a home's line should have: questions to `aqm-advice`, and its answers.
+
+use aqm_advice::choice::{self, Means};
+use aqm_advice::figures::{self, FIGURES, Metrics as _};
+use aqm_advice::{Line, Way, household, paste, ways};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// A question of the host.
+#[derive(Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub(crate) enum Question {
+    /// How a line is asked about, and the ways to run it.
+    Ways { line: Line },
+    /// The scenario of a household on a line that is run in a way; `scenario` is that of another line.
+    Scenario { scenario: Value, line: Line, way: Way },
+    /// What a household notices of a run, and what is shown beside, by the run's metrics and its length.
+    Run { metrics: Map<String, Value>, minutes: f64 },
+    /// How far each way is behind, and which is named.
+    Choice { means: Vec<Means> },
+    /// The lines to paste of a way.
+    Paste { line: Line, way: Way, interface: String },
+}
+
+/// The answer, or what is wrong.
+pub(crate) fn answer(question: Question) -> Result<Value, String> {
+    match question {
+        Question::Ways { line } => {
+            let plan = household::plan(&line);
+            let tried: Vec<_> = ways::ways(&line, plan.only_usual)
+                .into_iter()
+                .map(|way| json!({ "shaped": line.shaped(way.share), "way": way }))
+                .collect();
+            Ok(
+                json!({ "plan": plan, "warmup_s": household::WARMUP_S, "buffers": line.buffers(), "ways": tried }),
+            )
+        }
+        Question::Scenario { mut scenario, line, way } => {
+            let has_links = household::put(&mut scenario, &line, &way);
+            has_links
+                .then(|| json!({ "scenario": scenario }))
+                .ok_or_else(|| "scenario: no household's".to_owned())
+        }
+        Question::Run { metrics, minutes } => {
+            let mut values = Map::new();
+            for figure in &FIGURES {
+                let value = figure.value(&metrics, minutes).unwrap_or_else(|| figure.unseen(minutes));
+                values.insert(figure.name.to_owned(), json!(value));
+            }
+            values.insert(figures::PING.to_owned(), json!(figures::ping_increase_ms(&metrics)));
+            values.insert(figures::RPM.to_owned(), json!(figures::rpm(&metrics)));
+            values.insert(figures::TOTAL.to_owned(), json!(metrics.metric(figures::TOTAL)));
+            Ok(json!({ "values": values }))
+        }
+        Question::Choice { means } => {
+            let ranked = choice::ranked(&means);
+            let named = choice::best(&ranked).map(|one| &one.name);
+            Ok(json!({ "named": named, "ranked": ranked }))
+        }
+        Question::Paste { line, way, interface } => Ok(json!({
+            "tc": paste::tc(&way, &line, &interface),
+            "undo": paste::undo(&way, &interface),
+            "sqm": paste::sqm(&way, &line, &interface),
+        })),
+    }
+}

@@ -138,8 +138,8 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _other(option: Option) -> str:
     """A value that is not the default: an example, another word, or twice as much."""
-    words = [word for word in option.words if word != option.default]
-    return option.example or (words[0] if words else option.write(min(2 * option.value or 1, option.high)))
+    known = [word for word in (option.example, *option.words) if word not in ("", option.default)]
+    return known[0] if known else option.write(min(2 * option.value or 1, option.high))
 
 
 CASES = dict(_cases())

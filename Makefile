@@ -14,6 +14,8 @@ PROFILE := release
 NATIVE := .venv/native-$(PROFILE)
 # A process for each core takes the next test as soon as it is free.
 PARALLEL := -n auto --dist worksteal
+# What is imported is compiled once, not by each of some thousand processes, whatever containers say.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools

@@ -90,7 +90,7 @@ def measure_time(quick: bool) -> dict[tuple[str, str], float]:
         "--quiet",
         "--locked",
         "--package",
-        "aqm-core",
+        "aqm-bench",
         "--bench",
         "disciplines",
         "--",

@@ -20,7 +20,7 @@ pub const ROW_BYTES: usize = 56;
 /// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     Arrive = 0,
     Depart = 1,
     Nothing = 2,
@@ -50,7 +50,7 @@ impl<W: Write> Log<W> {
 
     /// A packet arrives; the call into the discipline follows.
     pub(crate) fn arrive(&mut self, packet: &Packet, now: Time) {
-        let mut row = row(Kind::Arrive, now, number(packet));
+        let mut row = row(RowKind::Arrive, now, number(packet));
         row[8..16].copy_from_slice(&packet.flow.to_le_bytes());
         row[20..24].copy_from_slice(&packet.length.to_le_bytes());
         row[24..28].copy_from_slice(&packet.source.to_le_bytes());
@@ -68,25 +68,26 @@ impl<W: Write> Log<W> {
 
     /// The discipline was asked for a packet.
     pub(crate) fn dequeued(&mut self, packet: Option<&Packet>, now: Time) {
-        let row = packet.map_or_else(|| row(Kind::Nothing, now, 0), |it| row(Kind::Depart, now, number(it)));
+        let row =
+            packet.map_or_else(|| row(RowKind::Nothing, now, 0), |it| row(RowKind::Depart, now, number(it)));
         self.put(&row);
     }
 
     /// The discipline was woken.
     pub(crate) fn woken(&mut self, now: Time) {
-        self.put(&row(Kind::Wake, now, 0));
+        self.put(&row(RowKind::Wake, now, 0));
     }
 
     /// It dropped a packet.
     pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason, now: Time) {
-        let mut row = row(Kind::Drop, now, number(packet));
+        let mut row = row(RowKind::Drop, now, number(packet));
         row[45] = reason as u8;
         self.put(&row);
     }
 
     /// It marked a packet.
     pub(crate) fn marked(&mut self, packet: &Packet, reason: MarkReason, now: Time) {
-        let mut row = row(Kind::Mark, now, number(packet));
+        let mut row = row(RowKind::Mark, now, number(packet));
         row[45] = reason as u8;
         self.put(&row);
     }
@@ -114,7 +115,7 @@ fn number(packet: &Packet) -> u32 {
     (packet.cookie >> 32) as u32
 }
 
-fn row(kind: Kind, now: Time, number: u32) -> [u8; ROW_BYTES] {
+fn row(kind: RowKind, now: Time, number: u32) -> [u8; ROW_BYTES] {
     let mut row = [0; ROW_BYTES];
     row[..8].copy_from_slice(&now.as_nanos().to_le_bytes());
     row[16..20].copy_from_slice(&number.to_le_bytes());
@@ -145,17 +146,17 @@ pub fn replay(line: &Line, name: &str, seed: u64, path: &Path) -> Result<Replaye
     let mut replayed = Replayed { calls: 0, parts_at: None };
     let mut compared = 0;
     while read_row(&mut from, &mut row).map_err(unread)? {
-        let is_call = row[44] <= Kind::Wake as u8;
+        let is_call = row[44] <= RowKind::Wake as u8;
         if is_call {
             replayed.calls += 1;
             let now = Time::from_nanos(u64::from_le_bytes(bytes(&row, 0)));
             told.now = now;
-            if row[44] == Kind::Arrive as u8 {
+            if row[44] == RowKind::Arrive as u8 {
                 // Its decisions follow it: those of the last call are complete.
                 let packet = arrived(&row);
                 told.log.arrive(&packet, now);
                 qdisc.enqueue(packet, now, &mut told);
-            } else if row[44] == Kind::Wake as u8 {
+            } else if row[44] == RowKind::Wake as u8 {
                 qdisc.wake(now, &mut told);
                 told.log.woken(now);
             } else {

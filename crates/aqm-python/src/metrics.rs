@@ -1,7 +1,7 @@
 //! The declarations of metrics, as JSON.
 
 use aqm_sim::metrics::registry::{
-    Better, DISTRIBUTIONS, Distribution, FAMILIES, Kind, METRICS, Metric, Source, Unit,
+    Better, DISTRIBUTIONS, Distribution, FAMILIES, METRICS, Metric, MetricKind, Source, Unit,
 };
 use aqm_sim::metrics::sampled::COLUMNS;
 use pyo3::prelude::*;
@@ -26,8 +26,8 @@ pub(crate) fn metrics() -> String {
 
 fn metric(metric: &Metric) -> Value {
     let (histogram, quantile) = match metric.kind {
-        Kind::Percentile { of, quantile } => (of.name, quantile),
-        Kind::Value | Kind::Fraction => ("", 0.0),
+        MetricKind::Percentile { of, quantile } => (of.name, quantile),
+        MetricKind::Value | MetricKind::Fraction => ("", 0.0),
     };
     json!({
         "name": metric.name(),

@@ -61,7 +61,7 @@ impl Recorder {
     }
 
     /// Notes when a packet is sent, and what time its sender echoes.
-    fn note(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
+    fn stamp(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
         let echo = match packet.role {
             Role::Data => self.heard.get(packet.flow as usize).copied().unwrap_or_default(),
             Role::Ack => packet.stamp,
@@ -141,7 +141,7 @@ impl Recorder {
 
 impl PacketObserver for Recorder {
     fn on_sent(&mut self, seen: &AtHost<'_>) {
-        self.note(seen);
+        self.stamp(seen);
         self.record(seen, true);
     }
 

@@ -20,7 +20,7 @@ pub struct Metric {
     /// Which way is better.
     pub better: Better,
     /// What it is of one run and of several.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// Whether `compare` tests it for differences between AQMs. A percentile is none of these.
     pub is_compared: bool,
     /// What is measured.
@@ -61,7 +61,7 @@ pub enum Better {
 
 /// What a metric is of one run, and of several.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum MetricKind {
     /// A number; of several runs the mean.
     Value,
     /// The same, and a part of a whole or an index: from 0 to 1, which every run checks.
@@ -130,11 +130,11 @@ impl Metric {
     }
 
     const fn percentile(self, of: &'static Distribution, quantile: f64) -> Metric {
-        Metric { kind: Kind::Percentile { of, quantile }, ..self }
+        Metric { kind: MetricKind::Percentile { of, quantile }, ..self }
     }
 
     const fn fraction(self) -> Metric {
-        Metric { kind: Kind::Fraction, ..self }
+        Metric { kind: MetricKind::Fraction, ..self }
     }
 
     const fn compared(self) -> Metric {
@@ -166,7 +166,7 @@ impl Distribution {
     /// Its percentiles, and which they are.
     pub(crate) fn percentiles(&'static self) -> impl Iterator<Item = (&'static Metric, f64)> {
         METRICS.iter().filter_map(move |metric| match metric.kind {
-            Kind::Percentile { of, quantile } if of.name == self.name => Some((*metric, quantile)),
+            MetricKind::Percentile { of, quantile } if of.name == self.name => Some((*metric, quantile)),
             _ => None,
         })
     }
@@ -224,7 +224,7 @@ const fn metric(
     better: Better,
     meaning: &'static str,
 ) -> Metric {
-    Metric { name, label, unit, decimals, better, kind: Kind::Value, is_compared: false, meaning }
+    Metric { name, label, unit, decimals, better, kind: MetricKind::Value, is_compared: false, meaning }
 }
 
 /// Small flows have at most this payload, medium ones at most the other, as in pFabric (Alizadeh et al., SIGCOMM 2013,
@@ -545,7 +545,7 @@ mod tests {
     #[test]
     fn a_percentile_is_of_a_declared_distribution_and_those_of_histograms_are_times() {
         for metric in METRICS {
-            let Kind::Percentile { of, quantile } = metric.kind else { continue };
+            let MetricKind::Percentile { of, quantile } = metric.kind else { continue };
             assert!(DISTRIBUTIONS.iter().any(|known| known.name == of.name), "{}", metric.name);
             assert!(0.0 < quantile && quantile < 1.0 && !metric.is_compared, "{}", metric.name);
             let is_time = matches!(metric.unit, Ms | Seconds);

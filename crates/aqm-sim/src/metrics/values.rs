@@ -1,6 +1,6 @@
 //! The metrics of a run, by name. A value is put under its declaration.
 
-use super::registry::{Kind, METRICS, Metric, Part};
+use super::registry::{METRICS, Metric, MetricKind, Part};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -24,7 +24,7 @@ impl Values {
     pub(crate) fn fractions(&self) -> impl Iterator<Item = (&str, f64)> {
         let is_fraction = |name: &str| {
             let plain = name.rsplit('.').next().unwrap_or(name);
-            METRICS.iter().any(|metric| metric.name() == plain && matches!(metric.kind, Kind::Fraction))
+            METRICS.iter().any(|metric| metric.name() == plain && matches!(metric.kind, MetricKind::Fraction))
         };
         self.0.iter().map(|(name, value)| (name.as_str(), *value)).filter(move |(name, _)| is_fraction(name))
     }

@@ -28,7 +28,7 @@ mod window;
 pub use control::bbr::{Moment, Recovery};
 pub use control::controller::Info;
 pub use control::isolated::IsolatedControl;
-pub use control::registry::{CONTROLS, find};
+pub use control::{CONTROLS, find};
 pub use ecn::EcnMode;
 pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};
 pub use rate::{LostSegment, RateSample};

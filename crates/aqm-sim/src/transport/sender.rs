@@ -3,7 +3,7 @@
 //! Of RFC 6675's NextSeg, rules 1 and 2 are implemented. A retransmission that is lost again waits for the timer,
 //! unless losses are found by time (RFC 8985).
 
-use super::control::Control;
+use super::control::running::Control;
 use super::feedback::{Echo, ReceiverReport};
 use super::flags;
 use super::opening::{Opening, TIMEOUT_AFTER_LOSS};

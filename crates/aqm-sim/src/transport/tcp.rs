@@ -1,7 +1,7 @@
 //! The settings of a TCP connection: its congestion control and the values of its keys.
 
 use super::control::controller::Info;
-use super::control::registry::{CONTROLS, find};
+use super::control::{CONTROLS, find};
 use super::ecn::EcnMode;
 use super::feedback::Feedback;
 use super::keys::{IP, RELATIONS, TCP};

@@ -151,13 +151,13 @@ def _rate(
     if mean < LEAST_OF_PEAK * peak_bps:
         why = "less passed while packets waited than at other times: they waited for something else"
         return unknown(why, at_least=peak_bps)
-    spread = (upper - lower) / max(mean, 1.0)
+    variation = (upper - lower) / max(mean, 1.0)
     why = f"{source} in the {busy_s:.1f} s in which packets waited"
-    if spread > VARYING:
+    if variation > VARYING:
         return Finding(
             "low", f"{why}; it varies: a link of changing rate, or a queue elsewhere", mean, (float(low), float(high))
         )
-    sure = spread <= STEADY and busy_s >= MUCH_S
+    sure = variation <= STEADY and busy_s >= MUCH_S
     return Finding("high" if sure else "medium", why, mean, (float(low), float(high)))
 
 

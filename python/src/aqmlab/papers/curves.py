@@ -105,20 +105,20 @@ def _series(panel: Panel, result: Result, line: _Line, name: str) -> pl.DataFram
     return rows
 
 
-def _spread(rows: pl.DataFrame, by: str) -> list[tuple[float, str, float, float, float]]:
+def _over_seeds(rows: pl.DataFrame, by: str) -> list[tuple[float, str, float, float, float]]:
     """Return mean and interval over the seeds for each value of a column."""
     value = pl.col("value")
-    found = rows.drop_nulls().group_by(by, maintain_order=True)
-    spread = found.agg(value.mean().alias("mean"), value.std().alias("deviation"), value.count().alias("n")).sort(by)
+    groups = rows.drop_nulls().group_by(by, maintain_order=True)
+    found = groups.agg(value.mean().alias("mean"), value.std().alias("deviation"), value.count().alias("n")).sort(by)
     answer = []
-    for x, mean, deviation, n in spread.iter_rows():
+    for x, mean, deviation, n in found.iter_rows():
         half = (deviation or 0.0) * (statistics.t_factor(n) or 0.0)
         answer.append((float(x), "", mean, mean - half, mean + half))
     return answer
 
 
 def _time(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
-    return _spread(_series(panel, result, line, name), "time_s")
+    return _over_seeds(_series(panel, result, line, name), "time_s")
 
 
 def _periods(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
@@ -126,7 +126,7 @@ def _periods(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
     # A sample covers the period that it ends.
     end = ((pl.col("time_s") - 1e-9) / panel.period_s).floor() * panel.period_s + panel.period_s
     means = rows.with_columns(end.alias("end")).group_by("seed", "end", maintain_order=True).agg(pl.col("value").mean())
-    return _spread(means, "end")
+    return _over_seeds(means, "end")
 
 
 def _seeds(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:

@@ -88,7 +88,7 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Print
         labels=tuple(aqms),
         group="group",
         numbers=numbers.lines,
-        places=numbers.marks,
+        references=numbers.marks,
     )
     if panel.kind == "time":
         return common("line", "x", x_axis=across(), interval="band")
@@ -100,14 +100,14 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Print
         return common("bars", "aqm", x_axis=across(ticks={aqm: place for place, aqm in enumerate(aqms)}))
     if panel.kind == "periods":
         ends = rows["x"].unique().sort().to_list()
-        places = {
+        references = {
             aqm: [(float(ends.index(end)), value) for end, value in marks if end in ends]
             for aqm, marks in numbers.marks.items()
         }
         names = {f"{end - panel.period_s:g} to {end:g}": float(place) for place, end in enumerate(ends)}
         groups = rows["group"].unique(maintain_order=True).to_list()
         stacked = f"; strong: {groups[0]}, pale: {groups[1]}" if len(groups) == 2 else ""
-        return replace(common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", ticks=names)), places=places)
+        return replace(common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", ticks=names)), references=references)
     return common("line", "at", x_axis=across(ticks=ticks.of(rows["at"])), interval="band", has_points=True)
 
 

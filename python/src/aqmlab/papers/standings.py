@@ -78,13 +78,13 @@ def fill(standing: Standing, result: Result) -> pl.DataFrame:
             costs = cost.measure(result, aqms, labels, column.of, [column.flows])
             columns[column.label] = pl.Series([row[3] * column.scale for row in costs], dtype=pl.Float64)
             continue
-        means, halves = zip(*(_spread(result, label, place, column) for _, label, place in rows), strict=True)
+        means, halves = zip(*(_over_seeds(result, label, place, column) for _, label, place in rows), strict=True)
         columns[column.label] = pl.Series(means, dtype=pl.Float64)
         columns[f"{column.label} ±"] = pl.Series(halves, dtype=pl.Float64)
     return pl.DataFrame(columns)
 
 
-def _spread(result: Result, label: str, point: int, column: Column) -> tuple[float | None, float | None]:
+def _over_seeds(result: Result, label: str, point: int, column: Column) -> tuple[float | None, float | None]:
     if column.measure:
         values = list(measures.values(result, column.measure, label, point).values())
     else:

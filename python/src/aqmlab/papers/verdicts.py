@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import statistics as plain
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -71,13 +70,12 @@ ROUNDING = 1e-12
 ENOUGH_TO_REFUTE = 3
 
 
-class Spread(NamedTuple):
-    """A difference with its interval, and the standard deviation of single runs."""
+class Difference(NamedTuple):
+    """A difference with its interval."""
 
     value: float
     low: float
     high: float
-    deviation: float
 
 
 @dataclass(frozen=True)
@@ -225,7 +223,7 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int, noise
         )
     base = _base(b)
     differences = [x - y for x, y in zip(a, b, strict=True)]
-    spread = _spread(differences)
+    difference = _difference(differences)
     ratio = _ratio(claim, one, a, b)
     p_holds, p_fails = _chances(one, differences, _bounds(one, b, base))
     if len(a) < ENOUGH_TO_REFUTE:
@@ -233,15 +231,15 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int, noise
     if p_holds <= CHANCE:
         return Check(one.text, point, *_size(claim, one, a, b), p_holds, p_fails, ratio=ratio)
     if p_fails <= CHANCE:
-        what = "too far" if one.relation == "=" else _refuted(one, spread)
-        words = f"{one.text}: {what} {_by(spread, base)}"
+        what = "too far" if one.relation == "=" else _refuted(one, difference)
+        words = f"{one.text}: {what} {_by(difference, base)}"
         return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, p_fails, ratio=ratio)
     expected = _papers_size(claim, one)
     p_smaller = _smaller(claim, one, a, b)
     if p_smaller <= CHANCE:
-        words = f"{one.text}: not distinguishable {_by(spread, base)}, and less than {expected:+.1%} in the paper"
+        words = f"{one.text}: not distinguishable {_by(difference, base)}, and less than {expected:+.1%} in the paper"
         return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, min(p_fails, p_smaller), ratio=ratio)
-    words = f"{one.text}: not distinguishable {_by(spread, base)}"
+    words = f"{one.text}: not distinguishable {_by(difference, base)}"
     return Check(one.text, point, Verdict.INCONCLUSIVE, words, p_holds, p_fails, ratio=ratio)
 
 
@@ -304,11 +302,11 @@ def _fails(values: Sequence[float]) -> float:
     return 1.0 if len(values) < ENOUGH_TO_REFUTE else statistics.exceeds([-value for value in values])
 
 
-def _refuted(one: Expectation, spread: Spread) -> str:
+def _refuted(one: Expectation, difference: Difference) -> str:
     claimed = _claimed_sign(one)
-    if spread.value == 0.0:
+    if difference.value == 0.0:
         return "there is no difference"
-    if one.relation in ("<", ">") and spread.value * claimed > 0.0:
+    if one.relation in ("<", ">") and difference.value * claimed > 0.0:
         return "the difference is smaller"
     return "the opposite holds" if one.relation in ("<", ">") else "the difference is larger"
 
@@ -316,18 +314,18 @@ def _refuted(one: Expectation, spread: Spread) -> str:
 def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> tuple[Verdict, str]:
     """Judge the size of a difference that holds."""
     base = _base(right)
-    spread = _spread([a - b for a, b in zip(left, right, strict=True)])
+    difference = _difference([a - b for a, b in zip(left, right, strict=True)])
     if one.relation == "=":
-        return Verdict.REPRODUCED, f"{one.text}: differs {_by(spread, base)}"
+        return Verdict.REPRODUCED, f"{one.text}: differs {_by(difference, base)}"
     if one.by is None and not all(_number(claim, side) is not None for side in (one.left, one.right)):
-        return Verdict.REPRODUCED, f"{one.text}: holds {_by(spread, base)}; the paper gives no size"
+        return Verdict.REPRODUCED, f"{one.text}: holds {_by(difference, base)}; the paper gives no size"
     doubted = _doubts(claim, one)
     if doubted:
-        return Verdict.DIRECTION_ONLY, f"{one.text}: holds {_by(spread, base)}; {doubted[0]}"
+        return Verdict.DIRECTION_ONLY, f"{one.text}: holds {_by(difference, base)}; {doubted[0]}"
     expected = _papers_size(claim, one)
     if expected is None or not base:
         return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: a share of it is undefined"
-    change = spread.value / abs(base)
+    change = difference.value / abs(base)
     words = f"{one.text}: {change:+.1%} ({_share_ends(left, right)}; {expected:+.1%} in the paper"
     if change * expected <= 0.0:
         return Verdict.DIRECTION_ONLY, f"{words}: its own numbers say the opposite)"
@@ -450,17 +448,17 @@ def _bounds(one: Expectation, right: Sequence[float], base: float) -> list[float
     return [bound * math.copysign(1.0, base) * value if one.bound_share else bound for value in right]
 
 
-def _spread(differences: Sequence[float]) -> Spread:
+def _difference(differences: Sequence[float]) -> Difference:
     estimate = statistics.mean(differences)
     assert estimate.low is not None
     assert estimate.high is not None
-    return Spread(estimate.value, estimate.low, estimate.high, plain.stdev(differences))
+    return Difference(estimate.value, estimate.low, estimate.high)
 
 
-def _by(spread: Spread, base: float) -> str:
-    ends = f"{_signed(spread.low)} to {_signed(spread.high)}"
-    share = f", {spread.value / abs(base):+.1%}" if base else ""
-    return f"by {_signed(spread.value)} ({ends}{share})"
+def _by(difference: Difference, base: float) -> str:
+    ends = f"{_signed(difference.low)} to {_signed(difference.high)}"
+    share = f", {difference.value / abs(base):+.1%}" if base else ""
+    return f"by {_signed(difference.value)} ({ends}{share})"
 
 
 def _signed(value: float) -> str:

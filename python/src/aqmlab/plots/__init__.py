@@ -33,7 +33,7 @@ from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
 from aqmlab.vocabulary.errors import InputError, unknown
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
+    import matplotlib.figure
 
     from aqmlab.results import Result
 
@@ -173,33 +173,33 @@ class Plotter:
 
     _result: Result
 
-    def draw(self, kind: str, column: str | None = None, point: int = 0) -> Canvas:
+    def draw(self, kind: str, column: str | None = None, point: int = 0) -> matplotlib.figure.Figure:
         """Draw a figure of any kind that `aqmlab plot` knows."""
         if kind not in KINDS:
             raise unknown("kind of figure", kind, KINDS)
         return self._draw(kind, column, point)
 
-    def cdf(self, column: str = "qdelay_ms", point: int = 0) -> Canvas:
+    def cdf(self, column: str = "qdelay_ms", point: int = 0) -> matplotlib.figure.Figure:
         """Draw the distribution of a delay (``qdelay_ms``, ``owd_ms``, ``pdv_ms``) or of a column of the flows."""
         return self._draw("cdf", column, point)
 
-    def timeseries(self, column: str = "qdelay_ms", point: int = 0) -> Canvas:
+    def timeseries(self, column: str = "qdelay_ms", point: int = 0) -> matplotlib.figure.Figure:
         """Draw a column of the series and the goodput over time, averaged over the seeds."""
         return self._draw("timeseries", column, point)
 
-    def tradeoff(self, column: str = "qdelay_mean_ms", point: int = 0) -> Canvas:
+    def tradeoff(self, column: str = "qdelay_mean_ms", point: int = 0) -> matplotlib.figure.Figure:
         """Draw goodput against a metric, one dot per run with its ellipse (RFC 7928 section 2.7)."""
         return self._draw("tradeoff", column, point)
 
-    def slowdown(self, column: str = "slowdown", point: int = 0) -> Canvas:
+    def slowdown(self, column: str = "slowdown", point: int = 0) -> matplotlib.figure.Figure:
         """Draw the slowdown of finite flows against their size: mean and 99th percentile."""
         return self._draw("slowdown", column, point)
 
-    def sweep(self, column: str = "qdelay_mean_ms") -> Canvas:
+    def sweep(self, column: str = "qdelay_mean_ms") -> matplotlib.figure.Figure:
         """Draw a metric, the goodput and the loss against the swept value."""
         return self._draw("sweep", column, 0)
 
-    def _draw(self, kind: str, column: str | None, point: int) -> Canvas:
+    def _draw(self, kind: str, column: str | None, point: int) -> matplotlib.figure.Figure:
         drawn = figures(kind, [self._result], column)
         if not 0 <= point < len(drawn):
             raise InputError(f"point: '{point}' is out of range: allowed is 0 to {len(drawn) - 1}")

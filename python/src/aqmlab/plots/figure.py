@@ -13,7 +13,7 @@ from aqmlab.plots import painter, style
 from aqmlab.plots.model import Panel
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
+    import matplotlib.figure
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Figure:
     height_in: float
     columns: int = 1
 
-    def draw(self, layout: style.Layout = style.SCREEN) -> Canvas:
+    def draw(self, layout: style.Layout = style.SCREEN) -> matplotlib.figure.Figure:
         """Return the figure, with its caption below if the layout has one."""
-        canvas = self._bare(layout)
+        figure = self._bare(layout)
         if layout.has_caption:
-            style.caption(canvas, self.caption)
-        return canvas
+            style.caption(figure, self.caption)
+        return figure
 
     def content(self, ending: style.Ending = "svg", layout: style.Layout = style.SCREEN) -> bytes:
         """Return the figure as a file of this format."""
@@ -57,5 +57,5 @@ class Figure:
         """The figure without its caption as SVG, for a page that sets the caption itself."""
         return style.svg(self._bare(style.SCREEN), self.name)
 
-    def _bare(self, layout: style.Layout) -> Canvas:
+    def _bare(self, layout: style.Layout) -> matplotlib.figure.Figure:
         return painter.paint(self.table, self.panels, self.height_in, self.columns, layout)

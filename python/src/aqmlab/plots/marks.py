@@ -214,7 +214,7 @@ def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
     subplot = axes.get_subplotspec()
     beside = subplot.get_gridspec().ncols if subplot else 1
     # Numbers that would run into one another are in the table only.
-    is_narrow = sum(len(text) + 2 for text in texts.values()) * beside > LETTERS_PER_INCH * _canvas(axes).get_figwidth()
+    is_narrow = sum(len(text) + 2 for text in texts.values()) * beside > LETTERS_PER_INCH * _figure(axes).get_figwidth()
     for place, label in enumerate(panel.labels):
         own = rows.filter(pl.col(panel.by) == label)
         for mean, low, high in own.select(panel.y, "ci95_low", "ci95_high").iter_rows():
@@ -222,8 +222,8 @@ def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
             bar: dict[str, Any] = {"color": styles[label].colour, "hatch": styles[label].hatch, "edgecolor": "white"}
             axes.bar(place, mean, 0.66, yerr=ends, ecolor=style.INK, capsize=3, **bar)
             if not is_narrow:
-                note: Any = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
-                axes.annotate(texts[label], (place, high), (0, 3), **note)
+                text_style: Any = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
+                axes.annotate(texts[label], (place, high), (0, 3), **text_style)
         if label in panel.numbers:
             dashed: dict[str, Any] = {"color": style.INK, "linestyle": (0, (3, 2)), "linewidth": 1.2}
             axes.hlines(panel.numbers[label], place - 0.45, place + 0.45, **dashed)
@@ -254,7 +254,7 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -
 def _hollow(axes: Axes, panel: Panel, label: str, own: LabelStyle, shift: float = 0.0) -> None:
     """Paint a label's reference values at the places that are on the axis."""
     named = panel.x_axis.ticks
-    for place, value in panel.places.get(label, ()):
+    for place, value in panel.references.get(label, ()):
         x = named.get(place) if isinstance(place, str) else place
         if x is not None:
             hollow: Any = {"markerfacecolor": "white", "markeredgecolor": own.colour, "linestyle": "none", "zorder": 4}
@@ -311,7 +311,7 @@ def _map(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> N
         cells[up.index(y), across.index(x)] = value * factor
     scale = (LogNorm if panel.colours.is_log else Normalize)(low * factor, high * factor)
     axes.imshow(cells, cmap="cividis", norm=scale, aspect="auto", origin="lower", interpolation="nearest")
-    if axes.get_position().width * 72.0 * _canvas(axes).get_figwidth() / len(across) >= LEAST_CELL_PT:
+    if axes.get_position().width * 72.0 * _figure(axes).get_figwidth() / len(across) >= LEAST_CELL_PT:
         for (row, column), value in np.ndenumerate(cells):
             colour = "white" if scale(value) < 0.5 else "black"
             axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize="x-small", color=colour)
@@ -356,10 +356,10 @@ def _percent(share: float) -> str:
     return f"{share * 100:.0f}" if share < 9.995 else f"{share:.0f}x"
 
 
-def _canvas(axes: Axes) -> Figure:
-    canvas = axes.get_figure(root=True)
-    assert canvas is not None
-    return canvas
+def _figure(axes: Axes) -> Figure:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
 def _size(share: float) -> float:

@@ -89,7 +89,7 @@ class Panel:
         has_names: whether rows have their names beside them.
         columns: columns side by side, in place of ``x``.
         numbers: reference values of labels, drawn dashed.
-        places: reference values of labels at places of the horizontal axis, drawn hollow.
+        references: reference values of labels at places of the horizontal axis, drawn hollow.
         shaded: upper end of a shaded range from zero, and its meaning.
         value: the column that the colour of a heat map shows.
         strong: a column that says which of its cells are emphasised.
@@ -114,7 +114,7 @@ class Panel:
     has_names: bool = True
     columns: tuple[str, ...] = ()
     numbers: Mapping[str, float] = field(default_factory=dict)
-    places: Mapping[str, Sequence[tuple[str | float, float]]] = field(default_factory=dict)
+    references: Mapping[str, Sequence[tuple[str | float, float]]] = field(default_factory=dict)
     shaded: tuple[float, str] | None = None
     value: str = ""
     strong: str = ""

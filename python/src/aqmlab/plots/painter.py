@@ -21,7 +21,7 @@ from aqmlab.vocabulary.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
+    from matplotlib.figure import Figure
 
 # Marks whose axes are numbers of a quantity, so that they can be shown in another unit.
 NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "beside", "dots")
@@ -48,16 +48,16 @@ def paint(
     height_in: float,
     columns: int = 1,
     layout: style.Layout = style.SCREEN,
-) -> Canvas:
+) -> Figure:
     """Return the figure of some panels. A label has the same style in all of them."""
     across = columns
     if columns == 1:
-        canvas, axes = style.below(len(panels), height_in, layout, [panel.height for panel in panels])
+        figure, axes = style.below(len(panels), height_in, layout, [panel.height for panel in panels])
     elif columns == len(panels):
         across = columns if columns <= MOST_BESIDE else -(-columns // 2)
-        canvas, axes = style.beside(columns, across, height_in, layout)
+        figure, axes = style.beside(columns, across, height_in, layout)
     else:
-        canvas, axes = style.grid(
+        figure, axes = style.grid(
             -(-len(panels) // columns), columns, height_in, share=_shared(panels, columns), layout=layout
         )
         for left in axes[len(panels) :]:
@@ -67,7 +67,7 @@ def paint(
     with style.in_style(layout):
         rows = -(-len(panels) // columns)
         tall = style.letters((height_in - AROUND_IN) * layout.scale / rows, mpl.rcParams["axes.labelsize"])
-        wide = style.letters(canvas.get_figwidth() / across - BESIDE_IN * layout.scale, mpl.rcParams["xtick.labelsize"])
+        wide = style.letters(figure.get_figwidth() / across - BESIDE_IN * layout.scale, mpl.rcParams["xtick.labelsize"])
         for place, (panel, own) in enumerate(zip(panels, axes, strict=False)):
             marks.MARKS[panel.mark](own, panel.of(table), panel, known)
             _finish(own, panel, wide)
@@ -85,13 +85,13 @@ def paint(
             if panel.colours is not None and place % columns == columns - 1:
                 row = axes[place - columns + 1 : place + 1]
                 label, _ = panel.colours.readable(panel.colours.high or 0.0)
-                canvas.colorbar(own.images[0], ax=list(row), label=textwrap.fill(" ".join(label.split()), tall))
+                figure.colorbar(own.images[0], ax=list(row), label=textwrap.fill(" ".join(label.split()), tall))
     if columns == len(panels):
         _share(axes[: len(panels)])
     if labels and any(own.get_legend_handles_labels()[0] for own in axes):
-        style.legend(canvas, axes, layout)
-    _show_controls(canvas)
-    return canvas
+        style.legend(figure, axes, layout)
+    _show_controls(figure)
+    return figure
 
 
 def _share(axes: Sequence[Axes]) -> None:
@@ -106,11 +106,11 @@ def _share(axes: Sequence[Axes]) -> None:
                 own.set_ylim(low, high)
 
 
-def _show_controls(canvas: Canvas) -> None:
+def _show_controls(figure: Figure) -> None:
     """Make all texts of a figure printable: tables are asked for labels as they are, so it is done last."""
-    for text in canvas.findobj(Text):
+    for text in figure.findobj(Text):
         text.set_text(printable(text.get_text()))
-    for ruler in (ruler for axes in canvas.axes for ruler in (axes.xaxis, axes.yaxis)):
+    for ruler in (ruler for axes in figure.axes for ruler in (axes.xaxis, axes.yaxis)):
         named = ruler.get_major_formatter()
         if isinstance(named, FuncFormatter):
             named.func = functools.partial(_printable, named.func)
@@ -142,7 +142,7 @@ def _finish(axes: Axes, panel: Panel, letters: int) -> None:
 
 def _point_at(axes: Axes, one: Annotation, *, is_named: bool) -> None:
     """Show a place; its name is where there is room, and that of a line above the first panel."""
-    note: Any = {"fontsize": "small", "color": style.INK}
+    text_style: Any = {"fontsize": "small", "color": style.INK}
     if one.y is None:
         axes.axvline(one.x, color=style.INK, linewidth=1.0, linestyle=(0, (1, 2)))
         if is_named:
@@ -153,21 +153,21 @@ def _point_at(axes: Axes, one: Annotation, *, is_named: bool) -> None:
                 transform=axes.get_xaxis_transform(),
                 ha="center",
                 va="bottom",
-                **note,
+                **text_style,
             )
         return
     axes.plot(one.x, one.y, "o", markersize=6, markerfacecolor="white", markeredgecolor=style.INK, clip_on=False)
     is_right = one.x > sum(axes.get_xlim()) / 2
-    note["xytext"], note["ha"] = ((-8, 0), "right") if is_right else ((8, 0), "left")
+    text_style["xytext"], text_style["ha"] = ((-8, 0), "right") if is_right else ((8, 0), "left")
     paper = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    axes.annotate(one.name, (one.x, one.y), textcoords="offset points", va="center", bbox=paper, **note)
+    axes.annotate(one.name, (one.x, one.y), textcoords="offset points", va="center", bbox=paper, **text_style)
 
 
 def _shade(axes: Axes, end: float, why: str, *, is_named: bool) -> None:
     axes.axvspan(0, end, color=style.FAINT, alpha=0.1, linewidth=0)
     if is_named:
-        note: Any = {"ha": "right", "va": "top", "fontsize": "small", "color": style.FAINT}
-        axes.text(end, 0.98, f"{why} ", transform=axes.get_xaxis_transform(), **note)
+        text_style: Any = {"ha": "right", "va": "top", "fontsize": "small", "color": style.FAINT}
+        axes.text(end, 0.98, f"{why} ", transform=axes.get_xaxis_transform(), **text_style)
 
 
 def _readable(axes: Axes, axis: Axis, which: str) -> float:

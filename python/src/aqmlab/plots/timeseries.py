@@ -31,7 +31,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
         hint = did_you_mean(column, known)
         raise InputError(f"timeseries: there is no '{column}'{hint}; known are {', '.join(known)}")
     rate = next((name for name in RATES if name in known), RATES[0])
-    return _labelled(curves, [_spread(rows) for rows in _series(curves, list(dict.fromkeys((column, rate))))])
+    return _labelled(curves, [_over_seeds(rows) for rows in _series(curves, list(dict.fromkeys((column, rate))))])
 
 
 def _eventful(curves: Sequence[Curve], column: str) -> pl.DataFrame:
@@ -61,16 +61,17 @@ def _events(rows: pl.DataFrame) -> pl.DataFrame:
     ).sort("event", "time_s")
 
 
-def _spread(rows: pl.DataFrame) -> pl.DataFrame:
+def _over_seeds(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return mean and interval over the seeds at each time."""
     value = pl.col("value")
-    spread = (
+    found = (
         rows.group_by("name", "time_s")
         .agg(value.mean().alias("mean"), value.std().alias("deviation"), value.count().alias("n"))
         .sort("name", "time_s")
     )
-    factors = {n: statistics.t_factor(n) for n in spread["n"].unique().to_list()}
+    factors = {n: statistics.t_factor(n) for n in found["n"].unique().to_list()}
     half = pl.col("deviation") * pl.col("n").replace_strict(factors, return_dtype=pl.Float64)
-    return spread.select(
+    return found.select(
         "name",
         "time_s",
         "mean",

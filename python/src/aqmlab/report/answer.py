@@ -79,7 +79,7 @@ def over_scenarios(result: Result) -> list[str]:
     """
     points = result.points
     if len(result.aqms) == 1:
-        return [_spread(one, points) for one in swept.extremes(result) if one.best.estimate != one.worst.estimate][:3]
+        return [_range(one, points) for one in swept.extremes(result) if one.best.estimate != one.worst.estimate][:3]
     if len(result.aqms) > 2:
         found = [_leads(name, [one for one in result.rankings if one.metric == name]) for name in swept.SHOWN]
         return [text for text in found if text][:3]
@@ -92,7 +92,7 @@ def over_scenarios(result: Result) -> list[str]:
     return [f"Against {reference}, {aqm}'s {one.words(points)}." for one in apart[:3]]
 
 
-def _spread(one: swept.Extremes, points: Sequence[Mapping[str, str]]) -> str:
+def _range(one: swept.Extremes, points: Sequence[Mapping[str, str]]) -> str:
     ends = (one.best, one.worst)
     number = _number(one.metric, {str(row.point): row.estimate.value for row in ends})
     places = (" ".join(f"{name} {value}" for name, value in points[row.point].items()) for row in ends)

@@ -96,17 +96,17 @@ class Noise:
 
     def _power(self, names: tuple[str, ...]) -> float:
         """Return the power of the mean over which the deviations of the sides are likeliest, on average of them."""
-        spreads = [spread for spread in map(self._spread, names) if any(squares for _, _, squares in spread)]
-        if not spreads:
+        found = [rows for rows in map(self._deviations, names) if any(squares for _, _, squares in rows)]
+        if not found:
             return SHARE
 
         def likelihood(power: float) -> float:
-            return math.fsum(_likelihood(spread, power) for spread in spreads) / len(spreads)
+            return math.fsum(_likelihood(rows, power) for rows in found) / len(found)
 
         best = max((SHARE, ROOT, AMOUNT), key=likelihood)
         return best if likelihood(best) > likelihood(SHARE) + LIKELIER else SHARE
 
-    def _spread(self, name: str) -> list[tuple[float, int, float]]:
+    def _deviations(self, name: str) -> list[tuple[float, int, float]]:
         """Return the mean of each reading, its degrees of freedom, and the sum of the squares of its deviations."""
         found = [list(one[name].values()) for one in self._readings if len(one.get(name, ())) > 1]
         centres = [(_mean(values), values) for values in found]
@@ -160,11 +160,11 @@ def _helmert(count: int) -> tuple[tuple[float, ...], ...]:
     )
 
 
-def _likelihood(spread: Sequence[tuple[float, int, float]], power: float) -> float:
+def _likelihood(rows: Sequence[tuple[float, int, float]], power: float) -> float:
     """Return the logarithm of a power's likelihood, with the variance that makes it largest, up to a constant."""
-    freedom = sum(degrees for _, degrees, _ in spread)
-    variance = math.fsum(squares / mean ** (2.0 * power) for mean, _, squares in spread) / freedom
-    return -math.fsum(degrees * power * math.log(mean) for mean, degrees, _ in spread) - freedom / 2.0 * math.log(
+    freedom = sum(degrees for _, degrees, _ in rows)
+    variance = math.fsum(squares / mean ** (2.0 * power) for mean, _, squares in rows) / freedom
+    return -math.fsum(degrees * power * math.log(mean) for mean, degrees, _ in rows) - freedom / 2.0 * math.log(
         variance
     )
 

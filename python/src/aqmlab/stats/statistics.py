@@ -95,11 +95,11 @@ def runs_needed(pilot: Sequence[float], share: float) -> int | None:
 
     """
     sample = np.asarray(pilot, dtype=float)
-    spread, wanted = float(sample.std(ddof=1)), share * abs(float(sample.mean()))
-    if spread == 0.0:
+    deviation, wanted = float(sample.std(ddof=1)), share * abs(float(sample.mean()))
+    if deviation == 0.0:
         return len(sample)
     factor = student.quantile(CONFIDENCE, len(sample) - 1)
-    return max(len(sample), math.ceil((factor * spread / wanted) ** 2)) if wanted > 0.0 else None
+    return max(len(sample), math.ceil((factor * deviation / wanted) ** 2)) if wanted > 0.0 else None
 
 
 def two_stage(values: Sequence[float], pilot: int) -> Estimate:
@@ -235,9 +235,9 @@ def share(count: int, of: int) -> tuple[float, float]:
     if of == 0:
         return 0.0, 1.0
     z = NormalDist().inv_cdf((1.0 + CONFIDENCE) / 2)
-    found, spread = count / of, z * z / of
-    centre = (found + spread / 2) / (1.0 + spread)
-    half = math.sqrt(spread * (found * (1.0 - found) + spread / 4)) / (1.0 + spread)
+    found, widening = count / of, z * z / of
+    centre = (found + widening / 2) / (1.0 + widening)
+    half = math.sqrt(widening * (found * (1.0 - found) + widening / 4)) / (1.0 + widening)
     return max(0.0, centre - half), min(1.0, centre + half)
 
 

@@ -35,14 +35,14 @@ def optuna() -> Any:
 
 
 def search(
-    space: Space, goal: Goal, spread: Sequence[Sequence[float]], count: int, seed: int, measure: Measure
+    space: Space, goal: Goal, sample: Sequence[Sequence[float]], count: int, seed: int, measure: Measure
 ) -> list[Trial]:
     """Return the settings that were tried, each once, in order.
 
     Args:
         space: where to search.
         goal: what for.
-        spread: places that are tried first.
+        sample: points of the space that are tried first.
         count: how many more are proposed.
         seed: of the proposals.
         measure: measures settings.
@@ -51,14 +51,14 @@ def search(
     library = optuna()
     library.logging.set_verbosity(library.logging.WARNING)
     # All at once: they run in parallel.
-    measure([space.at(shares) for shares in spread])
+    measure([space.at(shares) for shares in sample])
     sampler = library.samplers.TPESampler(seed=seed)
     study = library.create_study(directions=["minimize"] * len(goal.minimise), sampler=sampler)
     names = [one.name for one in space.dimensions]
-    for shares in spread:
+    for shares in sample:
         study.enqueue_trial(dict(zip(names, map(float, shares), strict=True)))
     tried: dict[str, Trial] = {}
-    for _ in range(len(spread) + count):
+    for _ in range(len(sample) + count):
         trial = study.ask()
         (found,) = measure([space.at([trial.suggest_float(name, 0.0, 1.0) for name in names])])
         if found is None:

@@ -160,17 +160,17 @@ def conduct(
     scenarios.check_seeds(asked.training_seeds)
     if not asked.trials and not asked.sensitivity:
         raise InputError("trials: '0' leaves nothing to try without a sensitivity")
-    spread = sensitivity.sample(asked.space, asked.sensitivity, asked.seed)
+    sample = sensitivity.sample(asked.space, asked.sensitivity, asked.seed)
     with _opened(folder, asked.question):
-        return _conduct(asked, spread, folder, jobs, watcher, yes=yes)
+        return _conduct(asked, sample, folder, jobs, watcher, yes=yes)
 
 
 def _conduct(
-    asked: Asked, spread: Sequence[Sequence[float]], folder: Path | None, jobs: int, watcher: Watcher, *, yes: bool
+    asked: Asked, sample: Sequence[Sequence[float]], folder: Path | None, jobs: int, watcher: Watcher, *, yes: bool
 ) -> Tuning:
     space, goal, split = asked.space, asked.goal, asked.split
     trials = Trials(goal, space.default, split.training, asked.training_seeds, folder, jobs, watcher)
-    settings = len(spread) + asked.trials
+    settings = len(sample) + asked.trials
     trials.check(settings, jobs, yes=yes)
     # What judges is resolved first, so that nothing is found wrong with it after hours.
     plans = [scenario.resolve(under(point, [space.default, *goal.references])) for point in split.judging]
@@ -178,12 +178,12 @@ def _conduct(
         most = 1 + asked.front + len(goal.references)
         cost.check([(most * len(plan.seeds), plan.costs[0][1]) for plan in plans], jobs)
     trials.expect(settings)
-    tried = search(space, goal, spread, asked.trials, asked.seed, trials.measure)
+    tried = search(space, goal, sample, asked.trials, asked.seed, trials.measure)
     (default,) = trials.measure([space.default])
     assert default is not None
     best = front(goal, tried)
     chosen = [one.aqm for one in spread_over(best, asked.front) if one.aqm != space.default]
-    indices = sensitivity.indices(space, goal.minimise, trials.measure([space.at(one) for one in spread]), asked.seed)
+    indices = sensitivity.indices(space, goal.minimise, trials.measure([space.at(one) for one in sample]), asked.seed)
     aqms = list(dict.fromkeys([space.default, *chosen, *goal.references]))
     watcher.on_begin("judging")
     points = tuple(under(point, aqms) for point in split.judging)

@@ -1,7 +1,7 @@
 //! A congestion control without its connection, for oracles.
 
-use super::Control;
 use super::bbr::Moment;
+use super::running::Control;
 use crate::transport::rate::{LostSegment, RateSample, Sampler};
 use crate::transport::tcp::Tcp;
 use crate::transport::window::Acked;

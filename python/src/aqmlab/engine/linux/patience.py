@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-LOOKS = 3
+READINGS = 3
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class OwnTime:
 def use_of(session: int) -> Use:
     """Return what the processes of a session use."""
     # Between two readings one may hand over to another, and both be seen asleep: so it is looked at some times.
-    looks = [_look(session) for _ in range(LOOKS)]
-    return Use(looks[-1].cpu_s, any(look.is_runnable for look in looks))
+    readings = [_read(session) for _ in range(READINGS)]
+    return Use(readings[-1].cpu_s, any(reading.is_runnable for reading in readings))
 
 
-def _look(session: int) -> Use:
+def _read(session: int) -> Use:
     ticks, is_runnable = 0, False
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):

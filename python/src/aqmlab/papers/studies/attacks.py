@@ -22,7 +22,7 @@ CLASSIFIERS = ("m_lru", "m_lru:consistent", "m_lru sampling single", "l_lru cach
 _FIRST = 10**6
 
 
-def _spread(ids: Callable[[int], Flows]) -> Callable[[np.random.Generator], tuple[Flows, Marks]]:
+def _among_others(ids: Callable[[int], Flows]) -> Callable[[np.random.Generator], tuple[Flows, Marks]]:
     """Return a stream in which every third packet, at random, is the attacker's; ``ids`` are those of its packets."""
 
     def stream(random: np.random.Generator) -> tuple[Flows, Marks]:
@@ -57,13 +57,13 @@ def _in_turn(ports: int) -> Callable[[int], Flows]:
 
 
 ATTACKS: dict[str, Callable[[np.random.Generator], tuple[Flows, Marks]]] = {
-    "steady": _spread(_in_turn(1)),
+    "steady": _among_others(_in_turn(1)),
     "on/off": _bursts,
     "behind one-packet flows": _hidden,
-    "another address each": _spread(_in_turn(PACKETS)),
-    "split over 20 ports": _spread(_in_turn(20)),
-    "split over 200 ports": _spread(_in_turn(200)),
-    "same id as a victim": _spread(lambda count: np.zeros(count, dtype=np.uint64)),
+    "another address each": _among_others(_in_turn(PACKETS)),
+    "split over 20 ports": _among_others(_in_turn(20)),
+    "split over 200 ports": _among_others(_in_turn(200)),
+    "same id as a victim": _among_others(lambda count: np.zeros(count, dtype=np.uint64)),
 }
 SIDES = ("attacker", "others")
 

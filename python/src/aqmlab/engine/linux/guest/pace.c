@@ -1,5 +1,5 @@
 /* The rate of a recorded link: HTB's class 1:1 gets another at each of the times in a list. */
-#include "guest.h"
+#include "commands.h"
 #include <errno.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>

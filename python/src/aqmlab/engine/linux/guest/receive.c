@@ -1,5 +1,5 @@
 /* The far end of all flows: reads and counts, until the guest ends. A flow that has ended is told once more. */
-#include "guest.h"
+#include "commands.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

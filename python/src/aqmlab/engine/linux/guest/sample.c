@@ -1,5 +1,5 @@
 /* The qdisc's own counters, every ten milliseconds, and for who waits outside: how far the run is. */
-#include "guest.h"
+#include "commands.h"
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>

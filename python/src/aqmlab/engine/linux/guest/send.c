@@ -2,7 +2,7 @@
  * The senders. FLOWS has a line for each flow: source port, group, congestion control or "udp", start in ns after T0;
  * for TCP the payload (0: without end), for UDP the length of a packet. DATAGRAMS has the times of all packets of UDP.
  */
-#include "guest.h"
+#include "commands.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/tcp.h>

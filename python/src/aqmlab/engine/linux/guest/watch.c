@@ -1,5 +1,5 @@
 /* A tap: each packet of TCP or UDP that enters the box by an interface, or leaves by it, with the kernel's time stamp. */
-#include "guest.h"
+#include "commands.h"
 #include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>

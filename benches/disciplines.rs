@@ -1,6 +1,7 @@
 //! Time per packet through the public interface, for every discipline under every load and for a plain ring; and time
 //! per key for each kind of sketch.
 
+#[path = "../crates/aqm-core/benches/common/mod.rs"]
 mod common;
 
 use aqm_core::registry::DISCIPLINES;

@@ -51,7 +51,6 @@ wheel: .build/release/tools playground ## build a wheel and a source distributio
 
 wheel-aarch64: .build/release/tools playground ## the wheel for 64-bit ARM, built and checked here, not run
 	rustup target add aarch64-unknown-linux-gnu
-	rustup component add llvm-tools
 	sh scripts/wheel.sh --target aarch64-unknown-linux-gnu
 
 rust-tests: tools

@@ -28,14 +28,22 @@ export AQMLAB_COMMIT
 cp .build/playground/index.html python/src/aqmlab/playground.html
 trap 'rm -f python/src/aqmlab/playground.html' EXIT
 
-echo "counting where the simulator spends its time (some minutes) ..."
-sh scripts/train.sh "$place/train" "$(rustc --print host-tuple)"
+host=$(rustc --print host-tuple)
+# What was counted here is of functions of this machine.
+if [ -z "$target" ]; then
+    echo "counting where the simulator spends its time (some minutes) ..."
+    sh scripts/train.sh "$place/train" "$host"
+    export RUSTFLAGS="-Cprofile-use=$place/train/counts"
+fi
 
 # maturin looks for Zig on the path.
 PATH=$tools:$PATH
 echo "building the wheel and the source distribution (some minutes) ..."
-RUSTFLAGS="-Cprofile-use=$place/train/counts" maturin build --sdist --release --strip --zig --compatibility manylinux2014 ${target:+--target "$target"} --out "$place" \
-    >"$place/build.log" 2>&1 || { cat "$place/build.log" >&2; exit 1; }
+{
+    maturin sdist --out "$place"
+    maturin build --release --strip --zig --compatibility manylinux2014 --target "${target:-$host}" --out "$place"
+} >"$place/build.log" 2>&1 || { cat "$place/build.log" >&2; exit 1; }
+unset RUSTFLAGS
 set -- "$place"/aqmlab-*.whl "$place"/aqmlab-*.tar.gz "$@"
 wheel=$1 sdist=$2
 shift 2

@@ -118,6 +118,17 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
             found = Axe().run(tab).response["violations"]
             assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
             assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    for width in (1280,) if CHROMIUM else ():
+        with opened(Path("out") / "index.html", width) as tab:
+            # With eight columns more the names beside them are not broken into letters.
+            tab.evaluate(
+                "document.querySelectorAll('#glance tr').forEach(row =>"
+                " row.append(...Array.from({length: 8}, () => row.lastElementChild.cloneNode(true))))"
+            )
+            assert (
+                min(tab.evaluate("[...document.querySelectorAll('#glance tbody th')].map(one => one.offsetWidth)"))
+                > 130
+            )
     again = aqmlab("suite", str(tiny), "--only", "1.1,one", "--quiet", "--out", "part")
     assert again.status == 0
     assert not (Path("part") / "two").exists()

@@ -401,6 +401,15 @@ def values_that_belong_together_are_swept_together(tmp_path: Path) -> None:
     assert labelled.labels("aqm") == ("fifo", "$kind")
 
 
+def what_only_a_replaced_value_used_need_not_be_used(tmp_path: Path) -> None:
+    text = GOOD.replace('"10mbit"', '"$line"') + "[values]\nline = '$uplink'\nuplink = '9mbit'"
+    path = _file(tmp_path, text)
+    assert scenario.load(path).points[0].named["uplink"] == "9mbit"
+    assert scenario.resolve(scenario.load(path, values={"line": "2gbit"}).points[0]).echo["rate"] == "2gbit"
+    with pytest.raises(InputError, match="'uplink' is neither an option nor used anywhere"):
+        scenario.load(_file(tmp_path, text.replace("line = '$uplink'", "line = '2gbit'")))
+
+
 def a_topology_in_a_file_has_the_values_of_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "graph.toml").write_text(GRAPH)
     values = "[values]\nthreshold = '$kilobytes'\nkilobytes = '9kb'\n[sweep]\ndelay = ['2ms', '3ms']"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,8 @@ def load(
     for key in values or {}:
         if key not in named:
             raise InputError(f"{place}values: {unknown('value', key, named)}")
+    # What only a replaced value used need not be used now: a search replaces one by one that does without.
+    spared = names(named[key] for key in values or {})
     named.update(values or {})
     for key in sweep or {}:
         if key not in tried:
@@ -95,7 +97,7 @@ def load(
     named_here = (overrides or {}).get("aqm", ())
     asked = (named_here,) if isinstance(named_here, str) else tuple(named_here)
     rest: dict[str, Any] = {"folder": folder, "allow_unequal_buffers": unequal, "asked": asked}
-    return Experiment(title, _points(table, named, tried, design, place, check, rest))
+    return Experiment(title, _points(table, named, tried, design, place, check, rest, spared))
 
 
 def swept(
@@ -126,6 +128,7 @@ def _points(
     place: str,
     check: Callable[[str, object], object],
     rest: Mapping[str, Any],
+    spared: Set[str] = frozenset(),
 ) -> tuple[Options, ...]:
     points = []
     swept = sweeps.points(sweep, design, table, named, place)
@@ -141,7 +144,7 @@ def _points(
         values = {key: _text(key, value, f"{place}sweep: ") for key, value in point.items() if key not in BY_NAME}
         own: dict[str, Any] = {"point": labels, "named": {**named, **values}, "varied": tuple(point)}
         points.append(from_values(given, place, **own, **rest))
-    _check_used([*named, *points[0].varied], sweep, points, place)
+    _check_used({*named, *points[0].varied} - spared, sweep, points, place)
     return tuple(points)
 
 

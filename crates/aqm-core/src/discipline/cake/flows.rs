@@ -1,6 +1,7 @@
 //! The flow queues of a tin: an eight-way set-associative table under DRR++. New flows are served first, and flows of
 //! hosts with many flows get small quanta.
 
+use super::circle::Circle;
 use super::isolation::Isolation;
 use super::sets::{Key, WAYS};
 use crate::backlog::Backlog;
@@ -11,25 +12,22 @@ use crate::packet::Packet;
 use crate::queue::{Chain, Pool};
 use crate::signal::DropReason;
 use crate::units::{Span, Time};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 /// Deficits are counted in 1/256 of a byte, so that small shares of a quantum are not rounded away.
 const UNIT: u32 = 256;
 
-/// No queue.
-const NONE: u16 = u16::MAX;
-
 /// Flow queues and their hosts.
 #[derive(Debug)]
 pub(super) struct Flows {
     queues: Vec<Queue>,
-    /// The part of each queue in the rounds: small, since queues of busy hosts come by many times before they may send.
-    turns: Vec<Turn>,
+    places: Vec<Place>,
     /// Sources and destinations.
     hosts: [Vec<Host>; 2],
     pool: Pool,
-    new: List,
-    old: List,
+    new: VecDeque<New>,
+    old: Circle,
     decaying: Decaying,
     /// Queues on the lists, by whether they count as sparse or as bulk.
     sparse: u32,
@@ -37,8 +35,6 @@ pub(super) struct Flows {
     collisions: u64,
     /// The whole quantum, in units.
     quantum: u32,
-    /// Rises whenever the shares of the quantum may have changed.
-    division: u32,
 }
 
 /// One flow queue.
@@ -54,17 +50,11 @@ pub(super) struct Queue {
     shared: bool,
 }
 
-/// A queue's place in the rounds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Turn {
-    /// Units that it may still send in this round.
+/// A queue on the list of new ones, and the units that it may still send.
+#[derive(Clone, Copy, Debug)]
+struct New {
+    queue: u16,
     deficit: i32,
-    /// Its share of the quantum under `division`.
-    share: i32,
-    division: u32,
-    /// The next queue of its list.
-    next: u16,
-    place: Place,
 }
 
 /// State of a queue in DRR++.
@@ -88,19 +78,6 @@ enum Place {
 struct Host {
     tag: [u8; 3],
     bulk: u16,
-}
-
-/// First and last queue of a list: a circle, in which the first follows the last.
-#[derive(Clone, Copy, Debug)]
-struct List {
-    head: u16,
-    tail: u16,
-}
-
-impl Default for List {
-    fn default() -> List {
-        List { head: NONE, tail: NONE }
-    }
 }
 
 /// Empty queues whose law has not decayed yet, visited in turn: one bit each.
@@ -167,21 +144,23 @@ impl Decaying {
 }
 
 impl Flows {
+    /// Bytes of a queue that is on no list.
+    pub(super) const QUEUE: usize = size_of::<Queue>() + size_of::<Place>();
+
     /// `count` empty queues, a multiple of eight.
     pub(super) fn new(count: usize) -> Flows {
         Flows {
             queues: alloc::vec![Queue::default(); count],
-            turns: alloc::vec![Turn::default(); count],
+            places: alloc::vec![Place::default(); count],
             hosts: [alloc::vec![Host::default(); count], alloc::vec![Host::default(); count]],
             pool: Pool::default(),
-            new: List::default(),
-            old: List::default(),
+            new: VecDeque::new(),
+            old: Circle::default(),
             decaying: Decaying::new(count),
             sparse: 0,
             bulk: 0,
             collisions: 0,
             quantum: 0,
-            division: 0,
         }
     }
 
@@ -210,7 +189,9 @@ impl Flows {
     /// Bytes of the tables.
     pub(super) fn state_bytes(&self) -> usize {
         let hosts = self.hosts[0].len() + self.hosts[1].len();
-        self.queues.len() * (size_of::<Queue>() + size_of::<Turn>())
+        self.queues.len() * Self::QUEUE
+            + self.new.capacity() * size_of::<New>()
+            + self.old.state_bytes()
             + hosts * size_of::<Host>()
             + self.decaying.words.len() * size_of::<u64>()
     }
@@ -222,7 +203,7 @@ impl Flows {
     pub(super) fn locate(&mut self, packet: &Packet, isolation: &Isolation) -> usize {
         let key = isolation.queue(packet, self.queues.len());
         let home = &self.queues[key.home];
-        if home.tag == key.tag && self.turns[key.home].place != Place::Nowhere {
+        if home.tag == key.tag && self.places[key.home] != Place::Nowhere {
             return key.home;
         }
         self.search(key, packet, isolation)
@@ -230,7 +211,7 @@ impl Flows {
 
     fn search(&mut self, key: Key, packet: &Packet, isolation: &Isolation) -> usize {
         let own = key.ways().find(|queue| self.queues[*queue].tag == key.tag);
-        let free = || key.ways().find(|queue| self.turns[*queue].place == Place::Nowhere);
+        let free = || key.ways().find(|queue| self.places[*queue] == Place::Nowhere);
         let queue = match own {
             Some(own) => Some(own),
             None if self.queues[key.home].shared => None,
@@ -241,7 +222,7 @@ impl Flows {
             self.queues[key.home].shared = true;
             return key.home;
         };
-        if self.turns[queue].place == Place::Nowhere {
+        if self.places[queue] == Place::Nowhere {
             self.queues[queue].tag = key.tag;
             for side in [0, 1] {
                 if isolation.shared[side] {
@@ -266,17 +247,11 @@ impl Flows {
     #[inline]
     pub(super) fn push(&mut self, queue: usize, packet: Packet, quantum: u32, isolation: &Isolation) {
         self.pool.push(&mut self.queues[queue].chain, packet);
-        let turn = &mut self.turns[queue];
-        match turn.place {
-            Place::Nowhere | Place::Decaying => {
-                if turn.place == Place::Decaying {
-                    self.decaying.remove(queue);
-                }
-                turn.place = Place::Sparse;
-                self.sparse += 1;
-                self.divide(quantum);
-                self.turns[queue].deficit = self.share(queue, isolation);
-                self.new.append(&mut self.turns, queue);
+        match self.places[queue] {
+            Place::Nowhere => self.begin(queue, quantum, isolation),
+            Place::Decaying => {
+                self.decaying.remove(queue);
+                self.begin(queue, quantum, isolation);
             }
             Place::Waiting => {
                 self.sparse -= 1;
@@ -284,6 +259,15 @@ impl Flows {
             }
             Place::Sparse | Place::Bulk => {}
         }
+    }
+
+    /// `queue` comes to the list of new ones.
+    fn begin(&mut self, queue: usize, quantum: u32, isolation: &Isolation) {
+        self.places[queue] = Place::Sparse;
+        self.sparse += 1;
+        self.divide(quantum);
+        let deficit = self.shares().of(queue, isolation);
+        self.new.push_back(New { queue: queue as u16, deficit });
     }
 
     /// The packets of `queue`, the oldest first.
@@ -301,61 +285,28 @@ impl Flows {
     #[inline]
     pub(super) fn select(&mut self, quantum: u32, isolation: &Isolation) -> Option<usize> {
         self.divide(quantum);
-        while self.new.head != NONE {
-            let queue = usize::from(self.new.head);
-            if self.turns[queue].deficit > 0 {
-                return Some(queue);
+        while let Some(New { queue, deficit }) = self.new.front() {
+            if *deficit > 0 {
+                return Some(usize::from(*queue));
             }
-            self.age(queue);
-            self.turns[queue].deficit += self.share(queue, isolation);
+            self.age(isolation);
         }
-        let start = self.old.head;
-        loop {
-            self.old.pass(&mut self.turns, self.division, start);
-            let queue = usize::from(self.old.head);
-            let turn = self.turns.get_mut(queue)?;
-            if turn.deficit > 0 {
-                return Some(queue);
-            }
-            if turn.division != self.division {
-                self.share(queue, isolation);
-            } else {
-                self.skip();
-            }
-        }
+        let shares = Shares { queues: &self.queues, hosts: &self.hosts, quantum: self.quantum };
+        self.old.turn(|queue| shares.of(queue, isolation))
     }
 
-    /// Lets all rounds pass at once in which no queue of the old list may send, after one with these shares.
-    fn skip(&mut self) {
-        let mut rounds = u32::MAX;
-        for queue in self.old.iter(&self.turns) {
-            let Turn { deficit, share, .. } = self.turns[queue];
-            if deficit > -share {
-                return;
-            }
-            rounds = rounds.min(deficit.unsigned_abs() / share.unsigned_abs());
-        }
-        let mut queue = self.old.head;
-        loop {
-            let turn = &mut self.turns[usize::from(queue)];
-            turn.deficit += rounds as i32 * turn.share;
-            if queue == self.old.tail {
-                break;
-            }
-            queue = turn.next;
-        }
-    }
-
-    /// The first new queue moves to the end of the old list.
-    fn age(&mut self, queue: usize) {
-        self.new.detach(&mut self.turns, queue);
+    /// The first new queue gets its share and moves to the end of the old list.
+    fn age(&mut self, isolation: &Isolation) {
+        let Some(New { queue, deficit }) = self.new.pop_front() else { return };
+        let queue = usize::from(queue);
         if self.queues[queue].chain.is_empty() {
-            self.turns[queue].place = Place::Waiting;
+            self.places[queue] = Place::Waiting;
         } else {
             self.sparse -= 1;
             self.enter_bulk(queue);
         }
-        self.old.append(&mut self.turns, queue);
+        let share = self.shares().of(queue, isolation);
+        self.old.append(queue, deficit + share, share);
     }
 
     /// The next packet of the [selected](Flows::select) queue that its law lets pass; `None` if it is empty, and has
@@ -377,12 +328,14 @@ impl Flows {
         packet
     }
 
-    /// `queue` has sent `bytes`.
+    /// The [selected](Flows::select) queue has sent `bytes`.
     #[inline]
-    pub(super) fn charge(&mut self, queue: usize, bytes: u64) {
+    pub(super) fn charge(&mut self, bytes: u64) {
         let spent = i32::try_from(bytes.saturating_mul(u64::from(UNIT))).unwrap_or(i32::MAX);
-        let deficit = &mut self.turns[queue].deficit;
-        *deficit = deficit.saturating_sub(spent);
+        match self.new.front_mut() {
+            Some(new) => new.deficit = new.deficit.saturating_sub(spent),
+            None => self.old.charge(spent),
+        }
     }
 
     /// Lets the law of the next decaying queue decay by a step.
@@ -391,7 +344,7 @@ impl Flows {
         let record = &mut self.queues[queue];
         law.emptied(&mut record.cobalt, now);
         if record.cobalt.at_rest(now) {
-            self.turns[queue].place = Place::Nowhere;
+            self.places[queue] = Place::Nowhere;
             self.decaying.remove(queue);
         }
     }
@@ -400,12 +353,10 @@ impl Flows {
     /// queue on the lists: only for a full buffer.
     pub(super) fn fattest(&self) -> Option<(usize, u64)> {
         let mut fattest: Option<(usize, u64)> = None;
-        for list in [self.new, self.old] {
-            for queue in list.iter(&self.turns) {
-                let bytes = self.queues[queue].chain.bytes();
-                if fattest.is_none_or(|(_, most)| bytes > most) {
-                    fattest = Some((queue, bytes));
-                }
+        for queue in self.new.iter().map(|new| usize::from(new.queue)).chain(self.old.iter()) {
+            let bytes = self.queues[queue].chain.bytes();
+            if fattest.is_none_or(|(_, most)| bytes > most) {
+                fattest = Some((queue, bytes));
             }
         }
         fattest
@@ -436,13 +387,59 @@ impl Flows {
     fn divide(&mut self, quantum: u32) {
         if self.quantum != quantum * UNIT {
             self.quantum = quantum * UNIT;
-            self.division = self.division.wrapping_add(1);
+            self.old.renew();
         }
     }
 
+    fn shares(&self) -> Shares<'_> {
+        Shares { queues: &self.queues, hosts: &self.hosts, quantum: self.quantum }
+    }
+
+    fn enter_bulk(&mut self, queue: usize) {
+        self.places[queue] = Place::Bulk;
+        self.bulk += 1;
+        for side in [0, 1] {
+            self.hosts[side][usize::from(self.queues[queue].hosts[side])].bulk += 1;
+        }
+        self.old.renew();
+    }
+
+    /// The selected queue is empty: it leaves its list, and stays reserved until its law has decayed.
+    fn retire(&mut self, queue: usize, now: Time) {
+        let record = &mut self.queues[queue];
+        if self.places[queue] == Place::Bulk {
+            self.bulk -= 1;
+            for side in [0, 1] {
+                self.hosts[side][usize::from(record.hosts[side])].bulk -= 1;
+            }
+            self.old.renew();
+        } else {
+            self.sparse -= 1;
+        }
+        if self.new.pop_front().is_none() {
+            self.old.remove_first();
+        }
+        record.shared = false;
+        if record.cobalt.at_rest(now) {
+            self.places[queue] = Place::Nowhere;
+        } else {
+            self.places[queue] = Place::Decaying;
+            self.decaying.insert(queue);
+        }
+    }
+}
+
+/// What decides how the quantum is shared.
+struct Shares<'a> {
+    queues: &'a [Queue],
+    hosts: &'a [Vec<Host>; 2],
+    quantum: u32,
+}
+
+impl Shares<'_> {
     /// The share of the quantum that `queue` gets: divided by the number of bulk flows of its host, the busier one of
     /// source and destination.
-    fn share(&mut self, queue: usize, isolation: &Isolation) -> i32 {
+    fn of(&self, queue: usize, isolation: &Isolation) -> i32 {
         let hosts = self.queues[queue].hosts;
         let mut load = 1;
         for side in [0, 1] {
@@ -450,94 +447,11 @@ impl Flows {
                 load = load.max(self.hosts[side][usize::from(hosts[side])].bulk);
             }
         }
-        let turn = &mut self.turns[queue];
-        (turn.share, turn.division) = ((self.quantum / u32::from(load)) as i32, self.division);
-        turn.share
-    }
-
-    fn enter_bulk(&mut self, queue: usize) {
-        self.turns[queue].place = Place::Bulk;
-        self.bulk += 1;
-        for side in [0, 1] {
-            self.hosts[side][usize::from(self.queues[queue].hosts[side])].bulk += 1;
-        }
-        self.division = self.division.wrapping_add(1);
-    }
-
-    /// The selected queue is empty: it leaves its list, and stays reserved until its law has decayed.
-    fn retire(&mut self, queue: usize, now: Time) {
-        let (record, turn) = (&mut self.queues[queue], &mut self.turns[queue]);
-        let list = if turn.place == Place::Sparse { &mut self.new } else { &mut self.old };
-        if turn.place == Place::Bulk {
-            self.bulk -= 1;
-            for side in [0, 1] {
-                self.hosts[side][usize::from(record.hosts[side])].bulk -= 1;
-            }
-            self.division = self.division.wrapping_add(1);
-        } else {
-            self.sparse -= 1;
-        }
-        record.shared = false;
-        if record.cobalt.at_rest(now) {
-            turn.place = Place::Nowhere;
-        } else {
-            turn.place = Place::Decaying;
-            self.decaying.insert(queue);
-        }
-        list.detach(&mut self.turns, queue);
+        (self.quantum / u32::from(load)) as i32
     }
 }
 
-impl List {
-    /// Puts a queue at the end.
-    #[inline]
-    fn append(&mut self, turns: &mut [Turn], queue: usize) {
-        let number = queue as u16;
-        if self.tail == NONE {
-            self.head = number;
-        } else {
-            turns[usize::from(self.tail)].next = number;
-        }
-        self.tail = number;
-        turns[queue].next = self.head;
-    }
-
-    /// Takes the first queue off.
-    #[inline]
-    fn detach(&mut self, turns: &mut [Turn], first: usize) {
-        if self.head == self.tail {
-            *self = List::default();
-        } else {
-            self.head = turns[first].next;
-            turns[usize::from(self.tail)].next = self.head;
-        }
-    }
-
-    /// Gives the first queue its share and makes it the last, until one may send, until one has a share by an older division,
-    /// or once around to `start`. Alone, so that all of it is in registers.
-    #[inline(never)]
-    fn pass(&mut self, turns: &mut [Turn], division: u32, start: u16) {
-        while let Some(turn) = turns.get_mut(usize::from(self.head)) {
-            if turn.deficit > 0 || turn.division != division {
-                break;
-            }
-            turn.deficit += turn.share;
-            (self.tail, self.head) = (self.head, turn.next);
-            if self.head == start {
-                break;
-            }
-        }
-    }
-
-    /// Its queues, the first one first.
-    fn iter(self, turns: &[Turn]) -> impl Iterator<Item = usize> {
-        let first = (self.head != NONE).then_some(self.head);
-        let next = move |queue: &u16| (*queue != self.tail).then(|| turns[usize::from(*queue)].next);
-        core::iter::successors(first, next).map(usize::from)
-    }
-}
-
-const _: () = assert!(WAYS == 8 && size_of::<Queue>() + size_of::<Turn>() <= 72);
+const _: () = assert!(WAYS == 8 && Flows::QUEUE + Circle::ENTRY <= 72);
 
 #[cfg(test)]
 mod tests {
@@ -560,8 +474,8 @@ mod tests {
 
     #[test]
     fn the_tables_are_counted() {
-        // 72 bytes for each queue, 6 for each source and each destination, 8 for 64 bits.
-        assert_eq!(Flows::new(64).state_bytes(), 64 * 72 + 2 * 64 * size_of::<Host>() + 8);
+        // 57 bytes for each queue, 6 for each source and each destination, 8 for 64 bits.
+        assert_eq!(Flows::new(64).state_bytes(), 64 * 57 + 2 * 64 * size_of::<Host>() + 8);
         assert!(size_of::<Host>() <= 6);
     }
 }

@@ -88,7 +88,7 @@ impl Tin {
         self.marks += cx.shell.counters.marked - marks;
         let packet = packet?;
         let bytes = settings.framing.bytes(packet.length);
-        self.flows.charge(queue, bytes);
+        self.flows.charge(bytes);
         self.threshold.charge(bytes, cx.now);
         if self.threshold.rate.is_none() {
             self.deficit -= bytes as i64;

@@ -22,7 +22,7 @@
 //! # Promises
 //! Packets of one flow stay in order; a full buffer drops from the head of the flow with the most bytes; one random
 //! number in a run, for the hash, when the first packet arrives, then those of `cobalt`; at most `bandwidth` is sent,
-//! plus a packet; 57 bytes and a bit per flow queue, and ten in the round.
+//! plus a packet; 64 bytes and a bit per flow queue, and ten in the round.
 
 mod acks;
 mod autorate;
@@ -106,7 +106,7 @@ pub static INFO: Info = Info {
         reorders_flows: true,
         reorders_within_flow: false,
         quiet_packets: 0,
-        flow_state_bytes: flows::Flows::QUEUE + circle::Circle::ENTRY,
+        flow_state_bytes: size_of::<flows::Queue>() + circle::Circle::ENTRY,
     },
     deviations: "no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; autorate_ingress counts all arrivals; no split-gso, ingress, nat, wash, fwmark",
     build,
@@ -118,6 +118,8 @@ struct Cake {
     /// Settings that cannot change while packets are queued: tins, isolation, queues.
     fixed: (&'static str, &'static str, usize),
     tins: Vec<Tin>,
+    /// What waits in all tins.
+    waiting: Backlog,
     /// The tin whose turn it is.
     turn: usize,
     shaper: Shaper,
@@ -139,6 +141,7 @@ fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let plan = Plan::new(fixed.0, settings.bandwidth);
     Ok(Box::new(Cake {
         tins: plan.shares.iter().map(|share| Tin::new(&settings, share, fixed.2)).collect(),
+        waiting: Backlog::default(),
         turn: 0,
         shaper: Shaper::new(settings.bandwidth),
         autorate: params.flag("autorate_ingress").then(Autorate::default),
@@ -152,11 +155,23 @@ fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
 }
 
 impl Cake {
+    /// Lets a tin act, and counts what waits then.
+    #[inline]
+    fn within<R>(&mut self, number: usize, act: impl FnOnce(&mut Tin, &Settings) -> R) -> R {
+        let tin = &mut self.tins[number];
+        let before = tin.flows.backlog();
+        let result = act(tin, &self.settings);
+        let after = tin.flows.backlog();
+        self.waiting.packets = self.waiting.packets + after.packets - before.packets;
+        self.waiting.bytes = self.waiting.bytes + after.bytes - before.bytes;
+        result
+    }
+
     /// Drops from the head of the flow with the most bytes in all tins, a packet at a time, until the buffer limit is
     /// met.
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-        while self.settings.overfull(self.backlog()) {
+        while self.settings.overfull(self.waiting) {
             let mut fattest: Option<(usize, usize, u64)> = None;
             for (tin, flows) in self.tins.iter().map(|tin| &tin.flows).enumerate() {
                 if let Some((queue, bytes)) = flows.fattest()
@@ -166,11 +181,12 @@ impl Cake {
                 }
             }
             let (tin, queue, _) = fattest.expect("what waits is on a list");
-            self.tins[tin].shed(queue, reason, cx);
+            self.within(tin, |tin, _| tin.shed(queue, reason, cx));
         }
     }
 
-    /// The tin to serve: of those within their threshold the last, else the one that will be first to return to it.
+    /// The tin to serve if something waits: of those within their threshold the last, else the one that will be first to
+    /// return to it.
     #[inline]
     fn scheduled_tin(&self, now: Time) -> Option<usize> {
         let mut best: Option<(usize, Time)> = None;
@@ -183,17 +199,14 @@ impl Cake {
         best.map(|(number, _)| number)
     }
 
-    /// The tin whose turn it is in a round by weights, used if no rate is known.
+    /// The tin whose turn it is in a round by weights, used if no rate is known and something waits.
     #[inline]
-    fn weighted_tin(&mut self) -> Option<usize> {
-        if !self.tins.iter().any(|tin| tin.flows.is_active()) {
-            return None;
-        }
+    fn weighted_tin(&mut self) -> usize {
         loop {
             for (number, tin) in self.tins.iter_mut().enumerate().skip(self.turn) {
                 if tin.deficit >= 0 && tin.flows.is_active() {
                     self.turn = number;
-                    return Some(number);
+                    return number;
                 }
                 if tin.deficit <= 0 {
                     tin.deficit += i64::from(tin.weight);
@@ -223,14 +236,14 @@ impl Discipline for Cake {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         let word = self.fixed.1;
         let isolation = *self.isolation.get_or_insert_with(|| Isolation::new(word, cx.below(u64::MAX)));
-        let Backlog { packets, bytes } = self.backlog();
-        if packets == 0 {
+        if self.waiting.packets == 0 {
             self.shaper.start(cx.now);
         }
-        let over = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
+        let mut over = self.waiting;
+        over.add(&packet);
         let length = packet.length;
-        let tin = self.plan.tin_of[usize::from(packet.dscp % 64)];
-        self.tins[usize::from(tin)].enqueue(packet, &isolation, &self.settings, cx);
+        let tin = usize::from(self.plan.tin_of[usize::from(packet.dscp % 64)]);
+        self.within(tin, |tin, settings| tin.enqueue(packet, &isolation, settings, cx));
         if let Some(autorate) = &mut self.autorate
             && let Some(rate) = autorate.arrive(length, cx.now)
         {
@@ -244,7 +257,7 @@ impl Discipline for Cake {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         let isolation = self.isolation?;
-        if self.tins.iter().all(|tin| tin.flows.backlog().packets == 0) {
+        if self.waiting.packets == 0 {
             return None;
         }
         self.wake_at = self.shaper.not_before(cx.now);
@@ -252,17 +265,17 @@ impl Discipline for Cake {
             return None;
         }
         let mut decayed = false;
+        // The law drops no last packet of a queue: one will be found.
         loop {
             let number = match self.settings.bandwidth {
                 Some(_) => self.scheduled_tin(cx.now)?,
-                None => self.weighted_tin()?,
+                None => self.weighted_tin(),
             };
-            let tin = &mut self.tins[number];
             if !decayed {
-                tin.decay(cx.now);
+                self.tins[number].decay(cx.now);
                 decayed = true;
             }
-            if let Some((packet, bytes)) = tin.dequeue(&isolation, &self.settings, cx) {
+            if let Some((packet, bytes)) = self.within(number, |tin, settings| tin.dequeue(&isolation, settings, cx)) {
                 self.shaper.charge(bytes);
                 return Some(packet);
             }
@@ -271,13 +284,7 @@ impl Discipline for Cake {
 
     #[inline]
     fn backlog(&self) -> Backlog {
-        let mut all = Backlog::default();
-        for tin in &self.tins {
-            let Backlog { packets, bytes } = tin.flows.backlog();
-            all.packets += packets;
-            all.bytes += bytes;
-        }
-        all
+        self.waiting
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
@@ -311,6 +318,7 @@ impl Discipline for Cake {
         for tin in &mut self.tins {
             tin.flows.purge(cx);
         }
+        self.waiting = Backlog::default();
         self.wake_at = None;
     }
 

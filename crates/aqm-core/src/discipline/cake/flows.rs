@@ -22,7 +22,6 @@ const UNIT: u32 = 256;
 #[derive(Debug)]
 pub(super) struct Flows {
     queues: Vec<Queue>,
-    places: Vec<Place>,
     /// Sources and destinations.
     hosts: [Vec<Host>; 2],
     pool: Pool,
@@ -37,7 +36,7 @@ pub(super) struct Flows {
     quantum: u32,
 }
 
-/// One flow queue.
+/// One flow queue: a cache line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     cobalt: State,
@@ -45,7 +44,8 @@ pub(super) struct Queue {
     /// Its source and destination among the hosts.
     hosts: [u16; 2],
     /// Hash bits of its flow, or its last flow.
-    tag: [u8; 3],
+    tag: u32,
+    place: Place,
     /// A flow that found its set full has queued packets here.
     shared: bool,
 }
@@ -76,7 +76,7 @@ enum Place {
 /// How many bulk flows a host has.
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
-    tag: [u8; 3],
+    tag: u32,
     bulk: u16,
 }
 
@@ -144,14 +144,10 @@ impl Decaying {
 }
 
 impl Flows {
-    /// Bytes of a queue that is on no list.
-    pub(super) const QUEUE: usize = size_of::<Queue>() + size_of::<Place>();
-
     /// `count` empty queues, a multiple of eight.
     pub(super) fn new(count: usize) -> Flows {
         Flows {
             queues: alloc::vec![Queue::default(); count],
-            places: alloc::vec![Place::default(); count],
             hosts: [alloc::vec![Host::default(); count], alloc::vec![Host::default(); count]],
             pool: Pool::default(),
             new: VecDeque::new(),
@@ -189,7 +185,7 @@ impl Flows {
     /// Bytes of the tables.
     pub(super) fn state_bytes(&self) -> usize {
         let hosts = self.hosts[0].len() + self.hosts[1].len();
-        self.queues.len() * Self::QUEUE
+        self.queues.len() * size_of::<Queue>()
             + self.new.capacity() * size_of::<New>()
             + self.old.state_bytes()
             + hosts * size_of::<Host>()
@@ -203,7 +199,7 @@ impl Flows {
     pub(super) fn locate(&mut self, packet: &Packet, isolation: &Isolation) -> usize {
         let key = isolation.queue(packet, self.queues.len());
         let home = &self.queues[key.home];
-        if home.tag == key.tag && self.places[key.home] != Place::Nowhere {
+        if home.tag == key.tag && home.place != Place::Nowhere {
             return key.home;
         }
         self.search(key, packet, isolation)
@@ -211,7 +207,7 @@ impl Flows {
 
     fn search(&mut self, key: Key, packet: &Packet, isolation: &Isolation) -> usize {
         let own = key.ways().find(|queue| self.queues[*queue].tag == key.tag);
-        let free = || key.ways().find(|queue| self.places[*queue] == Place::Nowhere);
+        let free = || key.ways().find(|queue| self.queues[*queue].place == Place::Nowhere);
         let queue = match own {
             Some(own) => Some(own),
             None if self.queues[key.home].shared => None,
@@ -222,7 +218,7 @@ impl Flows {
             self.queues[key.home].shared = true;
             return key.home;
         };
-        if self.places[queue] == Place::Nowhere {
+        if self.queues[queue].place == Place::Nowhere {
             self.queues[queue].tag = key.tag;
             for side in [0, 1] {
                 if isolation.shared[side] {
@@ -247,7 +243,7 @@ impl Flows {
     #[inline]
     pub(super) fn push(&mut self, queue: usize, packet: Packet, quantum: u32, isolation: &Isolation) {
         self.pool.push(&mut self.queues[queue].chain, packet);
-        match self.places[queue] {
+        match self.queues[queue].place {
             Place::Nowhere => self.begin(queue, quantum, isolation),
             Place::Decaying => {
                 self.decaying.remove(queue);
@@ -263,7 +259,7 @@ impl Flows {
 
     /// `queue` comes to the list of new ones.
     fn begin(&mut self, queue: usize, quantum: u32, isolation: &Isolation) {
-        self.places[queue] = Place::Sparse;
+        self.queues[queue].place = Place::Sparse;
         self.sparse += 1;
         self.divide(quantum);
         let deficit = self.shares().of(queue, isolation);
@@ -300,7 +296,7 @@ impl Flows {
         let Some(New { queue, deficit }) = self.new.pop_front() else { return };
         let queue = usize::from(queue);
         if self.queues[queue].chain.is_empty() {
-            self.places[queue] = Place::Waiting;
+            self.queues[queue].place = Place::Waiting;
         } else {
             self.sparse -= 1;
             self.enter_bulk(queue);
@@ -344,7 +340,7 @@ impl Flows {
         let record = &mut self.queues[queue];
         law.emptied(&mut record.cobalt, now);
         if record.cobalt.at_rest(now) {
-            self.places[queue] = Place::Nowhere;
+            record.place = Place::Nowhere;
             self.decaying.remove(queue);
         }
     }
@@ -396,7 +392,7 @@ impl Flows {
     }
 
     fn enter_bulk(&mut self, queue: usize) {
-        self.places[queue] = Place::Bulk;
+        self.queues[queue].place = Place::Bulk;
         self.bulk += 1;
         for side in [0, 1] {
             self.hosts[side][usize::from(self.queues[queue].hosts[side])].bulk += 1;
@@ -407,7 +403,7 @@ impl Flows {
     /// The selected queue is empty: it leaves its list, and stays reserved until its law has decayed.
     fn retire(&mut self, queue: usize, now: Time) {
         let record = &mut self.queues[queue];
-        if self.places[queue] == Place::Bulk {
+        if record.place == Place::Bulk {
             self.bulk -= 1;
             for side in [0, 1] {
                 self.hosts[side][usize::from(record.hosts[side])].bulk -= 1;
@@ -421,9 +417,9 @@ impl Flows {
         }
         record.shared = false;
         if record.cobalt.at_rest(now) {
-            self.places[queue] = Place::Nowhere;
+            record.place = Place::Nowhere;
         } else {
-            self.places[queue] = Place::Decaying;
+            record.place = Place::Decaying;
             self.decaying.insert(queue);
         }
     }
@@ -451,7 +447,7 @@ impl Shares<'_> {
     }
 }
 
-const _: () = assert!(WAYS == 8 && Flows::QUEUE + Circle::ENTRY <= 72);
+const _: () = assert!(WAYS == 8 && size_of::<Queue>() <= 64);
 
 #[cfg(test)]
 mod tests {
@@ -474,8 +470,8 @@ mod tests {
 
     #[test]
     fn the_tables_are_counted() {
-        // 57 bytes for each queue, 6 for each source and each destination, 8 for 64 bits.
-        assert_eq!(Flows::new(64).state_bytes(), 64 * 57 + 2 * 64 * size_of::<Host>() + 8);
-        assert!(size_of::<Host>() <= 6);
+        // 64 bytes for each queue, 8 for each source and each destination, 8 for 64 bits.
+        assert_eq!(Flows::new(64).state_bytes(), 64 * 64 + 2 * 64 * size_of::<Host>() + 8);
+        assert!(size_of::<Host>() <= 8);
     }
 }

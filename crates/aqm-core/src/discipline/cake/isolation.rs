@@ -47,7 +47,7 @@ impl Isolation {
     #[inline]
     pub(super) fn queue(&self, packet: &Packet, records: usize) -> Key {
         let name = match self.queues {
-            Queues::Nothing => return Key { home: 0, tag: [0; 3] },
+            Queues::Nothing => return Key { home: 0, tag: 0 },
             Queues::Source => u64::from(packet.source),
             Queues::Destination => u64::from(packet.destination),
             Queues::Pair => u64::from(packet.source) << 32 | u64::from(packet.destination),

@@ -11,7 +11,7 @@ pub(super) struct Key {
     /// Its record, if that is free.
     pub(super) home: usize,
     /// Distinguishes the keys of a set; 24 bits other than those that chose the home.
-    pub(super) tag: [u8; 3],
+    pub(super) tag: u32,
 }
 
 impl Key {
@@ -19,8 +19,7 @@ impl Key {
     #[inline]
     pub(super) const fn new(name: u64, records: usize) -> Key {
         let hash = mix(name);
-        let [a, b, c, ..] = hash.to_le_bytes();
-        Key { home: (((hash >> 32) * records as u64) >> 32) as usize, tag: [a, b, c] }
+        Key { home: (((hash >> 32) * records as u64) >> 32) as usize, tag: hash as u32 & 0xff_ffff }
     }
 
     /// The records of the key's set, its home first.
@@ -38,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_set_is_walked_from_the_home_and_around() {
-        let key = Key { home: 21, tag: [0; 3] };
+        let key = Key { home: 21, tag: 0 };
         assert_eq!(key.ways().collect::<Vec<_>>(), [21, 22, 23, 16, 17, 18, 19, 20]);
     }
 

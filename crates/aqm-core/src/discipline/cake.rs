@@ -275,9 +275,10 @@ impl Discipline for Cake {
                 self.tins[number].decay(cx.now);
                 decayed = true;
             }
-            if let Some((packet, bytes)) = self.within(number, |tin, settings| tin.dequeue(&isolation, settings, cx)) {
-                self.shaper.charge(bytes);
-                return Some(packet);
+            let taken = self.within(number, |tin, settings| tin.dequeue(&isolation, settings, cx));
+            if let Some(packet) = &taken {
+                self.shaper.charge(self.settings.framing.bytes(packet.length));
+                return taken;
             }
         }
     }

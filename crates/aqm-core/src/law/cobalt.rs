@@ -99,11 +99,10 @@ impl Params {
             };
             let last = u64::from(packet.length) == bytes;
             let drop = self.judge(state, packet, last, floor, cx);
-            let packet = head.pop()?;
             if !drop || (last && self.last != Last::AsOthers) {
-                return Some(packet);
+                return head.pop();
             }
-            cx.drop(packet, DropReason::Congestion);
+            cx.drop(head.pop()?, DropReason::Congestion);
         }
     }
 

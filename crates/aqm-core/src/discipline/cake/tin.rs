@@ -71,22 +71,22 @@ impl Tin {
         self.flows.push(queue, packet, self.control.quantum, isolation);
     }
 
-    /// The next packet and its bytes on the bottleneck. `None` if there is none, or the selected queue was empty.
+    /// The next packet. `None` if there is none, or the selected queue was empty.
     #[inline]
     pub(super) fn dequeue(
         &mut self,
         isolation: &Isolation,
         settings: &Settings,
         cx: &mut Cx<'_>,
-    ) -> Option<(Packet, u64)> {
+    ) -> Option<Packet> {
         let Control { law, floor, quantum } = &self.control;
         let queue = self.flows.select(*quantum, isolation)?;
         let early = DropReason::Congestion as usize;
         let (drops, marks) = (cx.shell.counters.dropped[early], cx.shell.counters.marked);
-        let packet = self.flows.dequeue(queue, law, *floor, cx);
+        let taken = self.flows.dequeue(queue, law, *floor, cx);
         self.drops += cx.shell.counters.dropped[early] - drops;
         self.marks += cx.shell.counters.marked - marks;
-        let packet = packet?;
+        let packet = taken.as_ref()?;
         let bytes = settings.framing.bytes(packet.length);
         self.flows.charge(bytes);
         self.threshold.charge(bytes, cx.now);
@@ -95,7 +95,7 @@ impl Tin {
         }
         let delay = cx.now.since(packet.arrival);
         self.delay = self.delay.saturating_sub(self.delay / 256) + delay / 256;
-        Some((packet, bytes))
+        taken
     }
 
     /// Lets the law of an empty queue decay by a step.

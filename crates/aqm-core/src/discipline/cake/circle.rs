@@ -72,16 +72,18 @@ impl Circle {
     pub(super) fn turn(&mut self, mut share: impl FnMut(usize) -> i32) -> Option<usize> {
         loop {
             let queue = usize::from(*self.queues.get(self.first)?);
-            if self.deficits[self.first] > 0 {
+            let deficit = &mut self.deficits[self.first];
+            if *deficit > 0 {
                 return Some(queue);
             }
-            if self.stale == 0 {
-                self.first += pass(&mut self.deficits[self.first..], &self.shares[self.first..]);
-            } else {
+            if self.stale > 0 {
                 self.stale -= 1;
                 self.shares[self.first] = share(queue);
-                self.deficits[self.first] += self.shares[self.first];
-                self.first += 1;
+            }
+            *deficit += self.shares[self.first];
+            self.first += 1;
+            if self.stale == 0 {
+                self.first += pass(&mut self.deficits[self.first..], &self.shares[self.first..]);
             }
             if self.first == self.queues.len() {
                 self.first = 0;
@@ -94,7 +96,8 @@ impl Circle {
 #[inline]
 fn pass(deficits: &mut [i32], shares: &[i32]) -> usize {
     let mut passed = 0;
-    for (deficits, shares) in deficits.chunks_exact_mut(EIGHT).zip(shares.chunks_exact(EIGHT)) {
+    let eights = deficits.as_chunks_mut::<EIGHT>().0.iter_mut().zip(shares.as_chunks::<EIGHT>().0);
+    for (deficits, shares) in eights {
         // All eight are looked at, which is quicker than to stop at one.
         if deficits.iter().fold(false, |any, deficit| any | (*deficit > 0)) {
             break;

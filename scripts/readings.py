@@ -28,17 +28,32 @@ def lines(space: dict[str, Any]) -> str:
         f"{space['readings']} readings of [search.toml](search.toml), {seeds} each ({space['form']} form).",
         "*Undecided* are those in which the noise of the seeds hides the answer, *of* those in which there is",
         "something to test; in brackets the 95 % interval of the share in which it is shown to hold. *Decides*:",
-        "the choices beyond chance, with their share of the differences. Each reading is tested at 2.5 %: of a claim",
-        f"that nothing decides chance alone shows up to {0.025 * space['readings']:.1f} to hold.",
+        "the choices beyond chance, with their share of the differences. *Turned by*: single choices that turn what",
+        "comes out in a preset. Each reading is tested at 2.5 %: of a claim that nothing decides chance alone",
+        f"shows up to {0.025 * space['readings']:.1f} to hold.",
         "",
-        "| Claim | holds | undecided | of | decides |",
-        "|---|---|---|---|---|",
+        "| Claim | holds | undecided | of | decides | turned by |",
+        "|---|---|---|---|---|---|",
     ]
     for one in space["claims"]:
         share = f"{one['holding']} ({one['ci95_low']:.0%} to {one['ci95_high']:.0%})" if one["tested"] else ""
         decides = ", ".join(f"{each['factor']} {each['share']:.0%}" for each in one["strongest"] if each["decides"])
-        rows.append(f"| {one['claim']} | {share} | {one['undecided']} | {one['tested']} | {decides} |")
+        cells = (one["claim"], share, one["undecided"], one["tested"], decides, turned(one["turns"]))
+        rows.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(rows)
+
+
+def turned(turns: list[dict[str, Any]]) -> str:
+    """Return the single choices that turn a claim, each with the presets in which it does."""
+    presets: dict[tuple[str, str], list[str]] = {}
+    for one in turns:
+        if len(one["changes"]) == 1:
+            [choice] = one["changes"].items()
+            presets.setdefault(choice, []).append(one["preset"])
+    levels: dict[tuple[str, str], list[str]] = {}
+    for (factor, level), names in presets.items():
+        levels.setdefault((factor, ", ".join(names)), []).append(level)
+    return "; ".join(f"{factor} {' or '.join(several)} ({names})" for (factor, names), several in levels.items())
 
 
 def written(readme: str, space: dict[str, Any]) -> str:

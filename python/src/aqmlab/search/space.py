@@ -72,7 +72,7 @@ class Deciding:
 
 @dataclass(frozen=True)
 class Turn:
-    """The fewest changes to a preset that turn a target: pairs of factor and level; ``to`` is the verdict there."""
+    """Changes to a preset that turn a target: pairs of factor and level; ``to`` is the verdict there."""
 
     preset: str
     changes: tuple[tuple[str, str], ...]
@@ -91,7 +91,7 @@ class Reach:
         undecided: those of them in which the noise of the seeds hides the answer.
         low, high: the 95 % interval of the share in which it holds, in the whole space (Wilson 1927).
         strongest: the strongest factors, the strongest first.
-        turns: what turns it, by preset.
+        turns: what turns it, by preset: every choice that does by itself; where none does, the fewest together.
 
     """
 
@@ -151,10 +151,12 @@ class Reach:
     def _turned(self) -> str:
         if not self.turns:
             return ""
-        told = (
-            f"{one.preset} becomes {one.to} with {', '.join(f'{factor} {level}' for factor, level in one.changes)}"
-            for one in self.turns
-        )
+        told = []
+        for preset in dict.fromkeys(one.preset for one in self.turns):
+            first, *others = (one for one in self.turns if one.preset == preset)
+            choices = ", ".join(f"{factor} {level}" for factor, level in first.changes)
+            more = f" (and {len(others)} other choice{'s' * (len(others) > 1)})" if others else ""
+            told.append(f"{preset} becomes {first.to} with {choices}{more}")
         return f"; {'; '.join(told)}"
 
     def document(self) -> dict[str, Any]:
@@ -252,7 +254,7 @@ class Space:
         return tuple(sorted(found, key=lambda one: -one.share)[:MOST_DECIDING])
 
     def _turns(self, cells: Sequence[Cell]) -> tuple[Turn, ...]:
-        """Return, for each preset, the fewest changes that turn it, if few of them do."""
+        """Return, for each preset, all single changes that turn it, or the fewest together, if few do."""
         found = []
         for preset, setting in self.search.presets.items():
             own = next(cell for cell in cells if cell.setting == setting)
@@ -263,7 +265,8 @@ class Space:
             ]
             fewest = min(others, key=lambda one: len(one[0]), default=None)
             if own.is_decided and fewest and len(fewest[0]) <= MOST_CHANGES:
-                found.append(Turn(preset, *fewest))
+                single = [one for one in others if len(one[0]) == 1]
+                found += [Turn(preset, *one) for one in single or [fewest]]
         return tuple(found)
 
     def _changes(self, here: Setting, there: Setting) -> tuple[tuple[str, str], ...]:

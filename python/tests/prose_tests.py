@@ -17,6 +17,7 @@ judgement unless a comment in the same paragraph or point names it.
 for the point of a swept key. A number that it equals, after `==`, stands in the same paragraph or point.
 `m["beyond", "lost", "loss_ratio", "50%, tcn"]` is that of a metric in a scenario beyond the paper, at the swept values.
 `p["spie-1", "s-pie"]` is the number that the paper has for it.
+`pmqecn` is `aqmlab.pmqecn`: what its model and its optimiser say is computed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 import pytest
 from documents import FENCE, PAGES
 
-from aqmlab import papers
+from aqmlab import papers, pmqecn
 
 HOLDS = re.compile(r"<!-- holds: (.+?) -->", re.S)
 TABLE = re.compile(r"(?:^\|.+\|[ ]*\n)+", re.M)
@@ -52,7 +53,9 @@ CLAIM = re.compile(
 )
 # Where a paragraph or a point begins.
 APART = re.compile(r"\n(?:\s*\n|(?=- ))")
-FUNCTIONS = {function.__name__: function for function in (abs, all, any, len, max, min, round, set, sum, zip)}
+FUNCTIONS = {
+    function.__name__: function for function in (abs, all, any, enumerate, len, max, min, round, set, sum, zip)
+}
 
 
 class Table:
@@ -144,7 +147,7 @@ def _claims(page: Path) -> list[tuple[str, dict[str, Any]]]:
     for match in HOLDS.finditer(text):
         lines = [lines for end, lines in tables if end <= match.start()][-1:]
         printed = [output for end, output in outputs if end <= match.start()][-1:]
-        names: dict[str, Any] = {"t": Table(lines[0])} if lines else {}
+        names: dict[str, Any] = {"pmqecn": pmqecn} | ({"t": Table(lines[0])} if lines else {})
         readings = [lines for _, lines in tables if lines[0].startswith(READINGS)]
         names |= {"r": Table(readings[0])} if readings else {}
         if (kept := page.parent / VERDICTS).is_file():

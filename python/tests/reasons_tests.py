@@ -30,6 +30,10 @@ def _at(place: Place, point: str) -> Place:
             "The link is 27 % used, so nothing queues and both are equal.",
         ),
         (
+            [IDLE, Place("red", "", 0.46, 0.03, 0.0, 0.0, 0.0, 0.0)],
+            "The link is 27 to 46 % used, so nothing queues.",
+        ),
+        (
             [_at(IDLE, "load 10"), _at(FULL, "load 240")],
             "Nothing queues in 1 of 2 cases, where the link is 27 % used; it fills at load 240.",
         ),

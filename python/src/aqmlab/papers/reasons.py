@@ -70,7 +70,9 @@ def told(places: Sequence[Place]) -> str:
         return ""
     use = _share([one.utilization for one in places])
     aqms = list(dict.fromkeys(one.aqm for one in places))
-    equal = f" and {'all' if len(aqms) > 2 else 'both'} are equal" if len(aqms) > 1 else ""
+    # Where they use the link unequally something differs with an empty queue, too, as what senders are told.
+    alike = len(aqms) > 1 and len({_share([one.utilization]) for one in places}) == 1
+    equal = f" and {'all' if len(aqms) > 2 else 'both'} are equal" if alike else ""
     if all(one.is_idle for one in places):
         return f"The link is {use} used, so nothing queues{equal}."
     idle = [one for one in places if one.is_idle]

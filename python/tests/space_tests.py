@@ -50,11 +50,12 @@ def the_factor_that_decides_is_named_with_its_share() -> None:
     assert (reach.holding, reach.tested, reach.share) == (12, 24, 0.5)
     assert [(one.factor, one.share) for one in reach.deciding] == [("core", pytest.approx(1.0))]
     assert [(one.preset, one.changes, one.to) for one in reach.turns] == [
-        ("printed", (("core", "c"),), "not reproduced")
+        ("printed", (("core", "c"),), "not reproduced"),
+        ("printed", (("core", "d"),), "not reproduced"),
     ]
     assert reach.sentence == (
         "Holds in 12 of 24 readings (50%; 31% to 69% of all, 95 %); core (100% of the differences) decides; printed "
-        "becomes not reproduced with core c."
+        "becomes not reproduced with core c (and 1 other choice)."
     )
 
 

@@ -222,20 +222,20 @@ impl Simulation {
     #[inline(always)]
     fn launch(&mut self, mut port: PortId, id: PacketId, out: Time) {
         let (ports, packet) = (self.ports.as_mut_slice(), &mut self.shared.slab[id]);
-        let mut at = out + ports[port].delay;
+        let this = &ports[port];
+        let (mut at, mut number) = (out + this.delay, this.in_flight);
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
         let next = loop {
             let next = self.shared.routes[packet.next as usize];
             match ports.get_mut(next as PortId) {
                 Some(following) if following.upstream == port as u32 => {
                     at = following.serialise(packet.length, at) + following.delay;
-                    port = next as PortId;
+                    (port, number) = (next as PortId, following.in_flight);
                     packet.next += 1;
                 }
                 _ => break next,
             }
         };
-        let mut number = ports[port].in_flight;
         let mut queue = &mut self.in_flight[number as usize];
         if !queue.keeps_order(at) {
             number = self.own_queue(port);

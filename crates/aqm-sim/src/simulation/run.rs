@@ -59,9 +59,11 @@ impl Simulation {
             }
         }
         let may_pause = self.shared.switches_speak();
+        let may_lose = self.shared.faults.is(Fault::LostOnWire);
         for &port in &self.devices {
+            let is_impaired = self.ports[port].impairment_mut().is_some();
             if let Some(device) = self.ports[port].device_mut() {
-                device.is_direct = device.is_bare() && !may_pause;
+                device.is_direct = device.is_bare() && !may_pause && !is_impaired && !may_lose;
             }
         }
         self.start_users();
@@ -232,13 +234,15 @@ impl Simulation {
         self.shared.metrics.sample(now, period, |flow| self.flows[flow].sender_state());
         let several = self.measured.len() > 1;
         for number in 0..self.measured.len() {
-            let Some(device) = self.ports[self.measured[number]].device_mut() else { continue };
+            let port = self.measured[number];
+            let passed = self.passed(port);
+            let Some(device) = self.ports[port].device_mut() else { continue };
             let Some(metrics) = device.observed.metrics.as_deref_mut() else { continue };
             let queued = device.observed.queued;
             metrics.advance(queued, now);
             let classified = metrics.classified.as_mut().map(|classified| classified.take_sample());
-            let (ewma, sums) = (metrics.ewma().0, metrics.take_sample());
-            let sample = PortSample { queued, ewma, sums, classified, qdisc: &device.qdisc };
+            let (ewma, passed) = (metrics.ewma().0, metrics.take_sample(passed));
+            let sample = PortSample { queued, ewma, passed, classified, qdisc: &device.qdisc };
             if number == 0 {
                 self.shared.metrics.sample_port(&Part::WHOLE, &sample, now, period);
             }

@@ -229,7 +229,7 @@ impl Metrics {
     }
 
     /// A data packet or datagram reaches its receiver.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_delivery(&mut self, flow: u32, owd: Span) {
         let metrics = &mut self.flows[flow as usize];
         metrics.delivered += 1;

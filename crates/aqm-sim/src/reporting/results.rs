@@ -47,7 +47,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         overhead: simulation.overhead,
     };
 
-    let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
+    let mut report = Report { warnings, events: simulation.handled(), ..Report::default() };
     run.flow_metrics(&mut report, &Part::WHOLE, |_| true);
     run.feedback_metrics(&mut report);
     run.telemetry_metrics(&mut report);

@@ -15,7 +15,7 @@ use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// Events between two looks at the monitor.
-const MONITOR_PERIOD: u64 = 1 << 16;
+pub(super) const MONITOR_PERIOD: u64 = 1 << 16;
 
 /// From so many flows or packets on, asking for memory ahead pays.
 const MANY_FLOWS: usize = 256;
@@ -112,14 +112,21 @@ impl Simulation {
     #[inline(always)]
     fn begin_event(&mut self, time: Time, monitor: &Monitor) -> Result<(), RunError> {
         self.shared.now = time;
-        self.handled += 1;
-        if self.handled.is_multiple_of(MONITOR_PERIOD) {
-            self.check_room()?;
-            if !monitor.report(time.as_nanos()) {
-                return Err(RunError::Cancelled);
-            }
-        }
-        Ok(())
+        self.until_look -= 1;
+        if self.until_look == 0 { self.look(monitor) } else { Ok(()) }
+    }
+
+    /// Looks at the monitor, and whether there is room.
+    #[cold]
+    fn look(&mut self, monitor: &Monitor) -> Result<(), RunError> {
+        (self.looks, self.until_look) = (self.looks + 1, MONITOR_PERIOD);
+        self.check_room()?;
+        if monitor.report(self.shared.now.as_nanos()) { Ok(()) } else { Err(RunError::Cancelled) }
+    }
+
+    /// How many events were handled.
+    pub(crate) fn handled(&self) -> u64 {
+        self.looks * MONITOR_PERIOD + (MONITOR_PERIOD - self.until_look)
     }
 
     /// Handles an event of any kind; answers when the same is due again.

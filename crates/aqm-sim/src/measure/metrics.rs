@@ -4,7 +4,7 @@
 use super::classified::Confusion;
 use super::losses::{Cause, Losses};
 use super::observer::PacketObserver;
-use super::port::Sample;
+use super::port::Passed;
 use super::recording::Recording;
 use crate::metrics::registry::{CLASS, Part};
 use crate::metrics::sampled::*;
@@ -137,8 +137,8 @@ pub(crate) struct PortSample<'a> {
     pub(crate) queued: Backlog,
     /// The weighted average of its queue.
     pub(crate) ewma: f64,
-    /// Sums since the last sample.
-    pub(crate) sums: Sample,
+    /// What has passed since the last sample.
+    pub(crate) passed: Passed,
     /// What its classifier has said since the last sample.
     pub(crate) classified: Option<Confusion>,
     /// The discipline, for its own variables.
@@ -229,7 +229,7 @@ impl Metrics {
     }
 
     /// A data packet or datagram reaches its receiver.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_delivery(&mut self, flow: u32, owd: Span) {
         let metrics = &mut self.flows[flow as usize];
         metrics.delivered += 1;
@@ -299,11 +299,11 @@ impl Metrics {
         put(&QUEUE_PACKETS, port.queued.packets as f64);
         put(&QUEUE_BYTES, port.queued.bytes as f64);
         put(&QUEUE_EWMA_PACKETS, port.ewma);
-        put(&QDELAY_MS, port.sums.sojourn_mean_ms());
-        put(&THROUGHPUT_MBIT, mbit(port.sums.sent_bytes, period));
-        put(&DROPS, port.sums.dropped as f64);
-        put(&DROPS_EARLY, port.sums.dropped_early as f64);
-        put(&MARKS, port.sums.marked as f64);
+        put(&QDELAY_MS, port.passed.sojourn_mean_ms());
+        put(&THROUGHPUT_MBIT, mbit(port.passed.bytes, period));
+        put(&DROPS, port.passed.dropped as f64);
+        put(&DROPS_EARLY, port.passed.early as f64);
+        put(&MARKS, port.passed.marked as f64);
         for (column, share) in port.classified.iter().flat_map(|said| CLASSIFIED.iter().zip(said.shares())) {
             put(column, share);
         }

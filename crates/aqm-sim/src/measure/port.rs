@@ -32,16 +32,16 @@ pub(crate) struct PortMetrics {
     pub(crate) max_packets: u64,
     pub(crate) drops_early: u64,
     pub(crate) drops_overflow: u64,
-    /// Bytes handed to the wire, link-layer overhead included and without it.
+    /// Bytes handed to the wire, link-layer overhead included.
     sent_bytes: u64,
-    sent_ip_bytes: u64,
     ewma: f64,
     ewma_sum: f64,
     ewma_count: u64,
     empty_since: Time,
     /// Serialisation time of a full packet: the step in which the average decays while the queue is empty.
     full_packet: Span,
-    sample: Sample,
+    /// What the counters of port and discipline said at the last sample of the series.
+    sampled: Passed,
     /// When measuring began, and what has become since of packets that had arrived before.
     since: Time,
     older: Older,
@@ -90,17 +90,6 @@ pub(crate) struct FlowAtPort {
     pub(crate) sojourn_sum: Span,
 }
 
-/// Sums since the last sample of the series.
-#[derive(Default)]
-pub(crate) struct Sample {
-    sojourn_sum: Span,
-    departed: u64,
-    pub(crate) sent_bytes: u64,
-    pub(crate) dropped_early: u64,
-    pub(crate) dropped: u64,
-    pub(crate) marked: u64,
-}
-
 impl PortMetrics {
     /// `full_packet` bytes fill a packet, overhead included.
     pub(crate) fn new(name: &str, capacity: Capacity, groups: usize, full_packet: Bytes) -> PortMetrics {
@@ -120,12 +109,11 @@ impl PortMetrics {
             drops_early: 0,
             drops_overflow: 0,
             sent_bytes: 0,
-            sent_ip_bytes: 0,
             ewma: 0.0,
             ewma_sum: 0.0,
             ewma_count: 0,
             empty_since: Time::ZERO,
-            sample: Sample::default(),
+            sampled: Passed::default(),
             since: Time::ZERO,
             older: Older::default(),
             before: Passed::default(),
@@ -157,7 +145,7 @@ impl PortMetrics {
         (self.packet_nanos, self.byte_nanos) = (0, 0);
         self.max_packets = queued.packets;
         (self.drops_early, self.drops_overflow) = (0, 0);
-        (self.sent_bytes, self.sent_ip_bytes) = (0, 0);
+        self.sent_bytes = 0;
         (self.ewma_sum, self.ewma_count) = (0.0, 0);
     }
 
@@ -184,8 +172,6 @@ impl PortMetrics {
     /// The discipline drops a packet; `queued` waited until now.
     pub(crate) fn on_drop(&mut self, packet: Signalled, reason: DropReason, queued: Backlog, now: Time) {
         self.remove(queued, now);
-        self.sample.dropped += 1;
-        self.sample.dropped_early += u64::from(reason.is_early());
         self.wasted += now.since(packet.arrival);
         if packet.arrival < self.since {
             self.older.dropped += 1;
@@ -202,7 +188,6 @@ impl PortMetrics {
 
     /// The discipline marks a packet.
     pub(crate) fn on_mark(&mut self, packet: Signalled) {
-        self.sample.marked += 1;
         if packet.arrival < self.since {
             self.older.marked += 1;
         } else {
@@ -219,17 +204,13 @@ impl PortMetrics {
     #[inline(always)]
     pub(crate) fn on_departure(&mut self, packet: Departure, queued: Backlog, now: Time) {
         self.remove(queued, now);
-        let Departure { flow, length, ip_length, sojourn } = packet;
+        let Departure { flow, length, sojourn } = packet;
         let flow = &mut self.flows[flow as usize];
         flow.bytes += u64::from(length);
         flow.sojourn_sum += sojourn;
         flow.departed += 1;
         self.sojourn[flow.group as usize].record(sojourn.as_nanos());
         self.sent_bytes += u64::from(length);
-        self.sent_ip_bytes += u64::from(ip_length);
-        self.sample.sojourn_sum += sojourn;
-        self.sample.departed += 1;
-        self.sample.sent_bytes += u64::from(length);
     }
 
     /// Brings the time-weighted sums up to `now`.
@@ -320,8 +301,8 @@ impl PortMetrics {
     }
 
     /// Share of the capacity between `since` and `end` that was used. Of a packet that is being sent at one of these times,
-    /// the part between them counts.
-    pub(crate) fn utilization(&self, since: Time, end: Time) -> f64 {
+    /// the part between them counts. Each has `overhead` bytes of the link layer, which opportunities do not carry.
+    pub(crate) fn utilization(&self, since: Time, end: Time, overhead: u32) -> f64 {
         let (taken, capacity) = match &self.capacity {
             Capacity::Rate(rate) => {
                 (self.sent_bytes, rate.as_bytes_per_sec_f64() * end.since(since).as_secs_f64())
@@ -330,7 +311,8 @@ impl PortMetrics {
                 // An opportunity at the end is still used.
                 let after = Time::from_nanos(end.as_nanos() + 1);
                 let offered = trace.count_between(since, after) * OPPORTUNITY_BYTES.as_u64();
-                (self.sent_ip_bytes, offered as f64)
+                let departed = self.flows.iter().map(|flow| u64::from(flow.departed)).sum::<u64>();
+                (self.sent_bytes - departed * u64::from(overhead), offered as f64)
             }
         };
         // PAUSE frames do not count, but the device may hold the rest of one.
@@ -346,9 +328,9 @@ impl PortMetrics {
         all
     }
 
-    /// Takes the sums since the last sample.
-    pub(crate) fn take_sample(&mut self) -> Sample {
-        std::mem::take(&mut self.sample)
+    /// What has passed since the last sample; `passed` is what discipline and switch have counted so far.
+    pub(crate) fn take_sample(&mut self, passed: Passed) -> Passed {
+        passed.since(std::mem::replace(&mut self.sampled, passed))
     }
 }
 
@@ -364,8 +346,6 @@ pub(crate) struct Signalled {
 pub(crate) struct Departure {
     pub(crate) flow: u32,
     pub(crate) length: u32,
-    /// Without link-layer overhead.
-    pub(crate) ip_length: u32,
     pub(crate) sojourn: Span,
 }
 
@@ -376,10 +356,23 @@ impl FlowAtPort {
     }
 }
 
-impl Sample {
+impl Passed {
+    /// What has passed since it was `earlier`.
+    fn since(self, earlier: Passed) -> Passed {
+        Passed {
+            arrived: self.arrived - earlier.arrived,
+            dropped: self.dropped - earlier.dropped,
+            early: self.early - earlier.early,
+            marked: self.marked - earlier.marked,
+            departed: self.departed - earlier.departed,
+            bytes: self.bytes - earlier.bytes,
+            sojourn: self.sojourn.saturating_sub(earlier.sojourn),
+        }
+    }
+
     /// Mean sojourn time in milliseconds; `NaN` if nothing left.
     pub(crate) fn sojourn_mean_ms(&self) -> f64 {
-        if self.departed == 0 { f64::NAN } else { self.sojourn_sum.as_millis_f64() / self.departed as f64 }
+        if self.departed == 0 { f64::NAN } else { self.sojourn.as_millis_f64() / self.departed as f64 }
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) struct Device<M> {
     /// Whether an event is scheduled for the end of the current transmission (or the next opportunity).
     pub(crate) busy: bool,
     pub(crate) trace: Option<TraceDevice>,
-    /// Whether nothing but the discipline says what is sent when, settled as the run begins.
+    /// Whether nothing but the discipline says what is sent when, and what is sent arrives, settled as the run begins.
     pub(crate) is_direct: bool,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,

@@ -44,9 +44,10 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         users: &simulation.users,
         labels: &labels,
         seconds: metrics.seconds(end),
+        overhead: simulation.overhead,
     };
 
-    let mut report = Report { warnings, events: simulation.handled, ..Report::default() };
+    let mut report = Report { warnings, events: simulation.handled(), ..Report::default() };
     run.flow_metrics(&mut report, &Part::WHOLE, |_| true);
     run.feedback_metrics(&mut report);
     run.telemetry_metrics(&mut report);
@@ -224,6 +225,8 @@ struct Run<'a> {
     users: &'a [User],
     labels: &'a [Label],
     seconds: f64,
+    /// Link-layer bytes of every packet.
+    overhead: u32,
 }
 
 /// One flow of it.
@@ -271,7 +274,7 @@ impl Run<'_> {
     fn queue_metrics(&self, report: &mut Report, part: &Part, port: &PortMetrics) {
         let (packets, bytes) = port.means(self.seconds);
         let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
-        put(&UTILIZATION, port.utilization(self.metrics.since(), self.end));
+        put(&UTILIZATION, port.utilization(self.metrics.since(), self.end, self.overhead));
         put(&QUEUE_MEAN_PACKETS, packets);
         put(&QUEUE_MEAN_BYTES, bytes);
         put(&QUEUE_MAX_PACKETS, port.max_packets as f64);

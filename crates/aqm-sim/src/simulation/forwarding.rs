@@ -169,23 +169,12 @@ impl Simulation {
             return self.enqueue(port, id);
         }
         let out = this.serialise(length, self.shared.now);
-        self.depart_impaired(port, id, out);
+        self.depart(port, id, out);
     }
 
-    /// The last bit of a packet leaves `port`, where there is a discipline, at `out`.
-    #[inline(always)]
-    pub(super) fn depart(&mut self, port: PortId, id: PacketId, out: Time) {
-        let this = &mut self.ports[port];
-        if this.impairment_mut().is_some() || self.shared.faults.is(Fault::LostOnWire) {
-            return self.depart_impaired(port, id, out);
-        }
-        this.leave(self.shared.slab[id].length);
-        self.launch(port, id, out);
-    }
-
-    /// The same where a packet may be lost or late on its wire.
+    /// The last bit of a packet leaves `port` at `out`; it may be lost or late on its wire.
     #[inline(never)]
-    fn depart_impaired(&mut self, port: PortId, id: PacketId, out: Time) {
+    pub(super) fn depart(&mut self, port: PortId, id: PacketId, out: Time) {
         let this = &mut self.ports[port];
         let length = self.shared.slab[id].length;
         if self.shared.faults.strike(Fault::LostOnWire) {
@@ -222,20 +211,20 @@ impl Simulation {
     #[inline(always)]
     fn launch(&mut self, mut port: PortId, id: PacketId, out: Time) {
         let (ports, packet) = (self.ports.as_mut_slice(), &mut self.shared.slab[id]);
-        let mut at = out + ports[port].delay;
+        let this = &ports[port];
+        let (mut at, mut number) = (out + this.delay, this.in_flight);
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
         let next = loop {
             let next = self.shared.routes[packet.next as usize];
             match ports.get_mut(next as PortId) {
                 Some(following) if following.upstream == port as u32 => {
                     at = following.serialise(packet.length, at) + following.delay;
-                    port = next as PortId;
+                    (port, number) = (next as PortId, following.in_flight);
                     packet.next += 1;
                 }
                 _ => break next,
             }
         };
-        let mut number = ports[port].in_flight;
         let mut queue = &mut self.in_flight[number as usize];
         if !queue.keeps_order(at) {
             number = self.own_queue(port);
@@ -362,17 +351,18 @@ impl Simulation {
         if self.ports[port].device()?.is_direct { self.send_directly(port) } else { self.serve_any(port) }
     }
 
-    /// The same where nothing but the discipline says what is sent when.
+    /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
     fn send_directly(&mut self, port: PortId) -> Option<Time> {
-        let Some(id) = self.dequeue_here(port) else {
+        let Some((id, length)) = self.dequeue_here(port) else {
             self.ports[port].device_mut()?.busy = false;
             return None;
         };
         let this = &mut self.ports[port];
-        let out = self.shared.now + this.serialisation(self.shared.slab[id].length);
+        let out = self.shared.now + this.serialisation(length);
+        this.leave(length);
         let device = this.device_mut()?;
         (device.busy, device.until) = (true, out);
-        self.depart(port, id, out);
+        self.launch(port, id, out);
         if self.shared.faults.strike(Fault::LinkForgotten) {
             return None;
         }
@@ -507,12 +497,12 @@ impl Simulation {
     /// Takes a packet from the discipline.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
-        self.dequeue_here(port)
+        self.dequeue_here(port).map(|(id, _)| id)
     }
 
-    /// The same in place, where a port has no more to do than that.
+    /// The same in place, where a port has no more to do than that; also answers how long the packet is.
     #[inline(always)]
-    fn dequeue_here(&mut self, port: PortId) -> Option<PacketId> {
+    fn dequeue_here(&mut self, port: PortId) -> Option<(PacketId, u32)> {
         let now = self.shared.now;
         let device = self.ports[port].device_mut()?;
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
@@ -530,33 +520,32 @@ impl Simulation {
             }
             (ecn, grown) = observer.release(metadata);
         }
-        let mut queued = device.observed.queued;
-        if self.shared.faults.strike(Fault::QueueTooLong) {
-            queued.packets += 1;
-        }
-        device.observed.queued.packets -= 1;
-        device.observed.queued.bytes -= u64::from(metadata.length);
-        let packet = &mut self.shared.slab[id];
+        let (packet, length) = (&mut self.shared.slab[id], metadata.length + grown);
         packet.ecn = ecn;
-        for observer in &mut self.shared.metrics.observers {
-            let seen = AtQueue { id, packet, port, queued: device.observed.queued, now };
-            observer.on_dequeue(&seen, now.since(metadata.arrival));
-        }
         if ecn == Ecn::Ce && self.shared.faults.strike(Fault::CeForgotten) {
             packet.ecn = Ecn::Ect0;
         }
         if let Some(metrics) = &mut device.observed.metrics {
-            let (flow, length) = (packet.flow, metadata.length + grown);
+            let mut queued = device.observed.queued;
+            if self.shared.faults.strike(Fault::QueueTooLong) {
+                queued.packets += 1;
+            }
             let from_sender = self.shared.faults.strike(Fault::SojournFromSender);
             let since = if from_sender { packet.stamp } else { metadata.arrival };
-            let (ip_length, sojourn) = (length - self.overhead, now.since(since));
-            metrics.on_departure(Departure { flow, length, ip_length, sojourn }, queued, now);
+            let (flow, sojourn) = (packet.flow, now.since(since));
+            metrics.on_departure(Departure { flow, length, sojourn }, queued, now);
+        }
+        device.observed.queued.packets -= 1;
+        device.observed.queued.bytes -= u64::from(metadata.length);
+        for observer in &mut self.shared.metrics.observers {
+            let seen = AtQueue { id, packet, port, queued: device.observed.queued, now };
+            observer.on_dequeue(&seen, now.since(metadata.arrival));
         }
         if grown > 0 {
             device.observed.grown += u64::from(grown);
             self.ports[port].grow(grown);
         }
-        Some(id)
+        Some((id, length))
     }
 
     pub(super) fn on_wakeup(&mut self, port: PortId) -> Option<Time> {

@@ -15,7 +15,7 @@ use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// Events between two looks at the monitor.
-const MONITOR_PERIOD: u64 = 1 << 16;
+pub(super) const MONITOR_PERIOD: u64 = 1 << 16;
 
 /// From so many flows or packets on, asking for memory ahead pays.
 const MANY_FLOWS: usize = 256;
@@ -59,9 +59,11 @@ impl Simulation {
             }
         }
         let may_pause = self.shared.switches_speak();
+        let may_lose = self.shared.faults.is(Fault::LostOnWire);
         for &port in &self.devices {
+            let is_impaired = self.ports[port].impairment_mut().is_some();
             if let Some(device) = self.ports[port].device_mut() {
-                device.is_direct = device.is_bare() && !may_pause;
+                device.is_direct = device.is_bare() && !may_pause && !is_impaired && !may_lose;
             }
         }
         self.start_users();
@@ -110,14 +112,21 @@ impl Simulation {
     #[inline(always)]
     fn begin_event(&mut self, time: Time, monitor: &Monitor) -> Result<(), RunError> {
         self.shared.now = time;
-        self.handled += 1;
-        if self.handled.is_multiple_of(MONITOR_PERIOD) {
-            self.check_room()?;
-            if !monitor.report(time.as_nanos()) {
-                return Err(RunError::Cancelled);
-            }
-        }
-        Ok(())
+        self.until_look -= 1;
+        if self.until_look == 0 { self.look(monitor) } else { Ok(()) }
+    }
+
+    /// Looks at the monitor, and whether there is room.
+    #[cold]
+    fn look(&mut self, monitor: &Monitor) -> Result<(), RunError> {
+        (self.looks, self.until_look) = (self.looks + 1, MONITOR_PERIOD);
+        self.check_room()?;
+        if monitor.report(self.shared.now.as_nanos()) { Ok(()) } else { Err(RunError::Cancelled) }
+    }
+
+    /// How many events were handled.
+    pub(crate) fn handled(&self) -> u64 {
+        self.looks * MONITOR_PERIOD + (MONITOR_PERIOD - self.until_look)
     }
 
     /// Handles an event of any kind; answers when the same is due again.
@@ -232,13 +241,15 @@ impl Simulation {
         self.shared.metrics.sample(now, period, |flow| self.flows[flow].sender_state());
         let several = self.measured.len() > 1;
         for number in 0..self.measured.len() {
-            let Some(device) = self.ports[self.measured[number]].device_mut() else { continue };
+            let port = self.measured[number];
+            let passed = self.passed(port);
+            let Some(device) = self.ports[port].device_mut() else { continue };
             let Some(metrics) = device.observed.metrics.as_deref_mut() else { continue };
             let queued = device.observed.queued;
             metrics.advance(queued, now);
             let classified = metrics.classified.as_mut().map(|classified| classified.take_sample());
-            let (ewma, sums) = (metrics.ewma().0, metrics.take_sample());
-            let sample = PortSample { queued, ewma, sums, classified, qdisc: &device.qdisc };
+            let (ewma, passed) = (metrics.ewma().0, metrics.take_sample(passed));
+            let sample = PortSample { queued, ewma, passed, classified, qdisc: &device.qdisc };
             if number == 0 {
                 self.shared.metrics.sample_port(&Part::WHOLE, &sample, now, period);
             }

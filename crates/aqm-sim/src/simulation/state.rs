@@ -1,6 +1,7 @@
 //! What a simulation consists of.
 
 use super::faults::Faults;
+use super::run::MONITOR_PERIOD;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::held::Held;
 use crate::endpoint::rated::Nic;
@@ -91,7 +92,9 @@ pub(crate) struct Simulation {
     pub(crate) nics: BTreeMap<PortId, Nic>,
     /// An application's actions; empty, and kept for the next.
     pub(crate) actions: Vec<Action>,
-    pub(crate) handled: u64,
+    /// How often the monitor was looked at, and the events until it is again: counting down costs least.
+    pub(super) looks: u64,
+    pub(super) until_look: u64,
     /// Link-layer bytes of every packet.
     pub(crate) overhead: u32,
     pub(crate) sample_period: Span,
@@ -163,7 +166,8 @@ impl Simulation {
             users: Vec::new(),
             nics: BTreeMap::new(),
             actions: Vec::new(),
-            handled: 0,
+            looks: 0,
+            until_look: MONITOR_PERIOD,
             overhead,
             sample_period: Span::MAX,
             samples: 0,

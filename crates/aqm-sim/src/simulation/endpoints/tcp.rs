@@ -15,55 +15,57 @@ const SYN_OPTIONS: u32 = 8;
 impl Simulation {
     /// A segment or an acknowledgment has arrived.
     pub(super) fn deliver_tcp(&mut self, number: usize, packet: &Packet) {
+        if packet.role == Role::Ack {
+            self.receive_acknowledgment(number, packet);
+        } else if packet.flags & flags::SYN != 0 {
+            self.answer_syn(number, packet);
+        } else {
+            self.receive_segment(number, packet);
+        }
+    }
+
+    /// The sender takes an acknowledgment, or the answer to its SYN.
+    fn receive_acknowledgment(&mut self, number: usize, packet: &Packet) {
         let now = self.shared.now;
-        if !self.held.is_empty() && packet.role == Role::Ack {
+        if !self.held.is_empty() {
             self.write_held(number);
         }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-        match (packet.role, packet.flags & flags::SYN != 0) {
-            // Refused: the SYN will be repeated.
-            (Role::Ack, _) if packet.flags & flags::RST != 0 => flow.session.ledger.received.control += 1,
-            (Role::Ack, true) => {
-                flow.session.ledger.received.control += 1;
-                let before = connection.sender.rtt().total();
-                connection.sender.on_syn_answered(packet.stamp, now);
-                if !flow.identity.back {
-                    self.shared.metrics.on_round_trips(before, connection.sender.rtt().total());
-                }
-                self.pump(number);
-            }
-            (Role::Ack, false) => {
-                flow.session.ledger.received.control += 1;
-                let ack = Acknowledgment {
-                    ack: packet.number,
-                    echo: packet.stamp,
-                    sack: packet.sack,
-                    sack_count: packet.sack_count,
-                    ece: packet.flags & flags::ECE != 0,
-                    report: packet.payload,
-                };
-                let before = connection.sender.rtt().total();
-                connection.sender.on_ack(&ack, now);
-                if !flow.identity.back {
-                    self.shared.metrics.on_round_trips(before, connection.sender.rtt().total());
-                }
-                if !self.shared.metrics.observers.is_empty() {
-                    self.observe_sender(number, false);
-                }
-                self.pump(number);
-            }
-            (_, true) => self.answer_syn(number, packet),
-            (_, false) => self.receive_segment(number, packet),
+        flow.session.ledger.received.control += 1;
+        if packet.flags & flags::RST != 0 {
+            return; // Refused: the SYN will be repeated.
         }
+        let before = connection.sender.rtt().total();
+        let answers_syn = packet.flags & flags::SYN != 0;
+        if answers_syn {
+            connection.sender.on_syn_answered(packet.stamp, now);
+        } else {
+            let ack = Acknowledgment {
+                ack: packet.number,
+                echo: packet.stamp,
+                sack: packet.sack,
+                sack_count: packet.sack_count,
+                ece: packet.flags & flags::ECE != 0,
+                report: packet.payload,
+            };
+            connection.sender.on_ack(&ack, now);
+        }
+        if !flow.identity.back {
+            self.shared.metrics.on_round_trips(before, connection.sender.rtt().total());
+        }
+        if !answers_syn && !self.shared.metrics.observers.is_empty() {
+            self.observe_sender(number, false);
+        }
+        self.pump(number);
     }
 
     /// The receiver takes a segment with data.
     fn receive_segment(&mut self, number: usize, packet: &Packet) {
         let now = self.shared.now;
-        self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
         flow.session.ledger.received.data += 1;
         let receiver = &mut connection.receiver;
         // The receiver's own estimate, by timestamps, is taken to be the sender's.

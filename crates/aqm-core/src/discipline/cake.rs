@@ -44,6 +44,7 @@ use crate::cx::Cx;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset};
+use crate::queue::Pool;
 use crate::signal::DropReason;
 use crate::units::{Rate, Span, Time};
 use alloc::boxed::Box;
@@ -118,8 +119,8 @@ struct Cake {
     /// Settings that cannot change while packets are queued: tins, isolation, queues.
     fixed: (&'static str, &'static str, usize),
     tins: Vec<Tin>,
-    /// What waits in all tins.
-    waiting: Backlog,
+    /// The packets of all tins.
+    pool: Pool,
     /// The tin whose turn it is.
     turn: usize,
     shaper: Shaper,
@@ -141,7 +142,7 @@ fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let plan = Plan::new(fixed.0, settings.bandwidth);
     Ok(Box::new(Cake {
         tins: plan.shares.iter().map(|share| Tin::new(&settings, share, fixed.2)).collect(),
-        waiting: Backlog::default(),
+        pool: Pool::default(),
         turn: 0,
         shaper: Shaper::new(settings.bandwidth),
         autorate: params.flag("autorate_ingress").then(Autorate::default),
@@ -155,23 +156,11 @@ fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
 }
 
 impl Cake {
-    /// Lets a tin act, and counts what waits then.
-    #[inline]
-    fn within<R>(&mut self, number: usize, act: impl FnOnce(&mut Tin, &Settings) -> R) -> R {
-        let tin = &mut self.tins[number];
-        let before = tin.flows.backlog();
-        let result = act(tin, &self.settings);
-        let after = tin.flows.backlog();
-        self.waiting.packets = self.waiting.packets + after.packets - before.packets;
-        self.waiting.bytes = self.waiting.bytes + after.bytes - before.bytes;
-        result
-    }
-
     /// Drops from the head of the flow with the most bytes in all tins, a packet at a time, until the buffer limit is
     /// met.
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-        while self.settings.overfull(self.waiting) {
+        while self.settings.overfull(self.pool.backlog()) {
             let mut fattest: Option<(usize, usize, u64)> = None;
             for (tin, flows) in self.tins.iter().map(|tin| &tin.flows).enumerate() {
                 if let Some((queue, bytes)) = flows.fattest()
@@ -181,7 +170,7 @@ impl Cake {
                 }
             }
             let (tin, queue, _) = fattest.expect("what waits is on a list");
-            self.within(tin, |tin, _| tin.shed(queue, reason, cx));
+            self.tins[tin].shed(queue, reason, &mut self.pool, cx);
         }
     }
 
@@ -203,14 +192,14 @@ impl Cake {
     #[inline]
     fn weighted_tin(&mut self) -> usize {
         loop {
-            for (number, tin) in self.tins.iter_mut().enumerate().skip(self.turn) {
+            while let Some(tin) = self.tins.get_mut(self.turn) {
                 if tin.deficit >= 0 && tin.flows.is_active() {
-                    self.turn = number;
-                    return number;
+                    return self.turn;
                 }
                 if tin.deficit <= 0 {
                     tin.deficit += i64::from(tin.weight);
                 }
+                self.turn += 1;
             }
             self.turn = 0;
         }
@@ -236,20 +225,18 @@ impl Discipline for Cake {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         let word = self.fixed.1;
         let isolation = *self.isolation.get_or_insert_with(|| Isolation::new(word, cx.below(u64::MAX)));
-        if self.waiting.packets == 0 {
+        if self.pool.backlog().packets == 0 {
             self.shaper.start(cx.now);
         }
-        let mut over = self.waiting;
-        over.add(&packet);
         let length = packet.length;
         let tin = usize::from(self.plan.tin_of[usize::from(packet.dscp % 64)]);
-        self.within(tin, |tin, settings| tin.enqueue(packet, &isolation, settings, cx));
+        self.tins[tin].enqueue(packet, &isolation, &self.settings, &mut self.pool, cx);
         if let Some(autorate) = &mut self.autorate
             && let Some(rate) = autorate.arrive(length, cx.now)
         {
             self.set_bandwidth(Some(rate));
         }
-        if self.settings.overfull(over) {
+        if self.settings.overfull(self.pool.backlog()) {
             self.shrink(DropReason::Overlimit, cx);
         }
     }
@@ -257,7 +244,7 @@ impl Discipline for Cake {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         let isolation = self.isolation?;
-        if self.waiting.packets == 0 {
+        if self.pool.backlog().packets == 0 {
             return None;
         }
         self.wake_at = self.shaper.not_before(cx.now);
@@ -275,17 +262,16 @@ impl Discipline for Cake {
                 self.tins[number].decay(cx.now);
                 decayed = true;
             }
-            let taken = self.within(number, |tin, settings| tin.dequeue(&isolation, settings, cx));
-            if let Some(packet) = &taken {
-                self.shaper.charge(self.settings.framing.bytes(packet.length));
-                return taken;
+            let tin = &mut self.tins[number];
+            if let Some(queue) = tin.ready(&isolation, &mut self.pool, cx) {
+                return tin.send(queue, &self.settings, &mut self.shaper, &mut self.pool, cx.now);
             }
         }
     }
 
     #[inline]
     fn backlog(&self) -> Backlog {
-        self.waiting
+        self.pool.backlog()
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
@@ -317,9 +303,8 @@ impl Discipline for Cake {
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
         for tin in &mut self.tins {
-            tin.flows.purge(cx);
+            tin.flows.purge(&mut self.pool, cx);
         }
-        self.waiting = Backlog::default();
         self.wake_at = None;
     }
 

@@ -91,18 +91,27 @@ impl Params {
         floor: Span,
         cx: &mut Cx<'_>,
     ) -> Option<Packet> {
+        if self.settle(state, head, floor, cx) { head.pop() } else { None }
+    }
+
+    /// Drops packets at the head until one may pass, which stays there; `false` if there is none. What
+    /// [`dequeue`](Params::dequeue) does before it takes the packet.
+    #[inline]
+    pub fn settle<H: Head>(&self, state: &mut State, head: &mut H, floor: Span, cx: &mut Cx<'_>) -> bool {
         loop {
             let bytes = head.bytes();
             let Some(packet) = head.peek() else {
                 self.emptied(state, cx.now);
-                return None;
+                return false;
             };
             let last = u64::from(packet.length) == bytes;
             let drop = self.judge(state, packet, last, floor, cx);
             if !drop || (last && self.last != Last::AsOthers) {
-                return head.pop();
+                return true;
             }
-            cx.drop(head.pop()?, DropReason::Congestion);
+            if let Some(packet) = head.pop() {
+                cx.drop(packet, DropReason::Congestion);
+            }
         }
     }
 

@@ -90,17 +90,17 @@ impl Pool {
     pub fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {
         let number = chain.head;
         let slot = self.slots.get_mut(number as usize)?;
-        let packet = slot.packet.take()?;
+        let length = u64::from(slot.packet.as_ref()?.length);
         chain.head = core::mem::replace(&mut slot.next, self.free);
         self.free = number;
         if chain.head == NONE {
             chain.tail = NONE;
         }
-        let length = u64::from(packet.length);
         chain.bytes -= length;
         self.backlog.bytes -= length;
         self.backlog.packets -= 1;
-        Some(packet)
+        // Last, so that it moves once.
+        slot.packet.take()
     }
 
     /// Removes the newest packet of `chain`. Looks at every packet of the chain: only for full queues.

@@ -4,7 +4,6 @@
 use super::circle::Circle;
 use super::isolation::Isolation;
 use super::sets::{Key, WAYS};
-use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::Head;
 use crate::law::cobalt::{Params as Law, State};
@@ -24,7 +23,8 @@ pub(super) struct Flows {
     queues: Vec<Queue>,
     /// Sources and destinations.
     hosts: [Vec<Host>; 2],
-    pool: Pool,
+    /// Packets of all queues, which are in the pool that comes in with each call.
+    waiting: usize,
     new: VecDeque<New>,
     old: Circle,
     decaying: Decaying,
@@ -92,6 +92,7 @@ struct Decaying {
 struct QueueHead<'a> {
     pool: &'a mut Pool,
     chain: &'a mut Chain,
+    waiting: &'a mut usize,
 }
 
 impl Head for QueueHead<'_> {
@@ -102,6 +103,7 @@ impl Head for QueueHead<'_> {
 
     #[inline]
     fn pop(&mut self) -> Option<Packet> {
+        *self.waiting -= 1;
         self.pool.pop(self.chain)
     }
 
@@ -149,7 +151,7 @@ impl Flows {
         Flows {
             queues: alloc::vec![Queue::default(); count],
             hosts: [alloc::vec![Host::default(); count], alloc::vec![Host::default(); count]],
-            pool: Pool::default(),
+            waiting: 0,
             new: VecDeque::new(),
             old: Circle::default(),
             decaying: Decaying::new(count),
@@ -160,10 +162,10 @@ impl Flows {
         }
     }
 
-    /// What waits.
+    /// Whether no packet waits.
     #[inline]
-    pub(super) fn backlog(&self) -> Backlog {
-        self.pool.backlog()
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting == 0
     }
 
     /// Whether a queue is on the lists.
@@ -241,9 +243,18 @@ impl Flows {
 
     /// Appends `packet` to `queue`, which starts with its share of `quantum` bytes if it was on no list.
     #[inline]
-    pub(super) fn push(&mut self, queue: usize, packet: Packet, quantum: u32, isolation: &Isolation) {
-        self.pool.push(&mut self.queues[queue].chain, packet);
-        match self.queues[queue].place {
+    pub(super) fn push(
+        &mut self,
+        queue: usize,
+        packet: Packet,
+        quantum: u32,
+        isolation: &Isolation,
+        pool: &mut Pool,
+    ) {
+        self.waiting += 1;
+        let record = &mut self.queues[queue];
+        pool.push(&mut record.chain, packet);
+        match record.place {
             Place::Nowhere => self.begin(queue, quantum, isolation),
             Place::Decaying => {
                 self.decaying.remove(queue);
@@ -267,13 +278,14 @@ impl Flows {
     }
 
     /// The packets of `queue`, the oldest first.
-    pub(super) fn packets(&self, queue: usize) -> impl Iterator<Item = &Packet> {
-        self.pool.iter(&self.queues[queue].chain)
+    pub(super) fn packets<'a>(&self, queue: usize, pool: &'a Pool) -> impl Iterator<Item = &'a Packet> {
+        pool.iter(&self.queues[queue].chain)
     }
 
     /// Takes the packet at `index` of `queue`, without its law.
-    pub(super) fn remove(&mut self, queue: usize, index: usize) -> Option<Packet> {
-        self.pool.remove(&mut self.queues[queue].chain, index)
+    pub(super) fn remove(&mut self, queue: usize, index: usize, pool: &mut Pool) -> Option<Packet> {
+        self.waiting -= 1;
+        pool.remove(&mut self.queues[queue].chain, index)
     }
 
     /// The queue to serve: the first new one, else the first old one, that has not used up its quantum. A queue that
@@ -305,23 +317,24 @@ impl Flows {
         self.old.append(queue, deficit + share, share);
     }
 
-    /// The next packet of the [selected](Flows::select) queue that its law lets pass; `None` if it is empty, and has
-    /// left the lists.
+    /// Whether the [selected](Flows::select) queue has a packet that its law lets pass, then its oldest; if not, it is
+    /// empty, and has left the lists.
     #[inline]
-    pub(super) fn dequeue(
+    pub(super) fn settle(
         &mut self,
         queue: usize,
         law: &Law,
         floor: Span,
+        pool: &mut Pool,
         cx: &mut Cx<'_>,
-    ) -> Option<Packet> {
+    ) -> bool {
         let record = &mut self.queues[queue];
-        let mut head = QueueHead { pool: &mut self.pool, chain: &mut record.chain };
-        let packet = law.dequeue(&mut record.cobalt, &mut head, floor, cx);
-        if packet.is_none() {
+        let mut head = QueueHead { pool, chain: &mut record.chain, waiting: &mut self.waiting };
+        let passes = law.settle(&mut record.cobalt, &mut head, floor, cx);
+        if !passes {
             self.retire(queue, cx.now);
         }
-        packet
+        passes
     }
 
     /// The [selected](Flows::select) queue has sent `bytes`.
@@ -358,9 +371,17 @@ impl Flows {
         fattest
     }
 
+    /// The oldest packet of `queue`.
+    #[inline]
+    pub(super) fn peek<'a>(&self, queue: usize, pool: &'a mut Pool) -> Option<&'a mut Packet> {
+        pool.peek(&self.queues[queue].chain)
+    }
+
     /// Takes the oldest packet of `queue`, without its law.
-    pub(super) fn pop(&mut self, queue: usize) -> Option<Packet> {
-        self.pool.pop(&mut self.queues[queue].chain)
+    #[inline]
+    pub(super) fn pop(&mut self, queue: usize, pool: &mut Pool) -> Option<Packet> {
+        self.waiting -= 1;
+        pool.pop(&mut self.queues[queue].chain)
     }
 
     /// The state of the law of `queue`.
@@ -369,9 +390,9 @@ impl Flows {
     }
 
     /// Drops everything and removes all flows and hosts.
-    pub(super) fn purge(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn purge(&mut self, pool: &mut Pool, cx: &mut Cx<'_>) {
         for queue in &mut self.queues {
-            while let Some(packet) = self.pool.pop(&mut queue.chain) {
+            while let Some(packet) = pool.pop(&mut queue.chain) {
                 cx.drop(packet, DropReason::Reconfigured);
             }
         }

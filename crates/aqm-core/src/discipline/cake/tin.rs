@@ -3,10 +3,11 @@
 use super::flows::Flows;
 use super::isolation::Isolation;
 use super::settings::{Control, Settings};
-use super::shaper::Threshold;
+use super::shaper::{Shaper, Threshold};
 use super::tins::{Rank, Share};
 use crate::cx::Cx;
 use crate::packet::Packet;
+use crate::queue::Pool;
 use crate::signal::DropReason;
 use crate::units::{Span, Time};
 
@@ -56,46 +57,60 @@ impl Tin {
         packet: Packet,
         isolation: &Isolation,
         settings: &Settings,
+        pool: &mut Pool,
         cx: &mut Cx<'_>,
     ) {
-        if self.flows.backlog().packets == 0 {
+        if self.flows.is_empty() {
             self.threshold.start(cx.now);
         }
         let queue = self.flows.locate(&packet, isolation);
-        if let Some(place) = settings.acks.redundant(self.flows.packets(queue), &packet)
-            && let Some(acknowledgment) = self.flows.remove(queue, place)
+        if let Some(place) = settings.acks.redundant(self.flows.packets(queue, pool), &packet)
+            && let Some(acknowledgment) = self.flows.remove(queue, place, pool)
         {
             self.drops += 1;
             cx.drop(acknowledgment, DropReason::Redundant);
         }
-        self.flows.push(queue, packet, self.control.quantum, isolation);
+        self.flows.push(queue, packet, self.control.quantum, isolation, pool);
     }
 
-    /// The next packet. `None` if there is none, or the selected queue was empty.
+    /// The queue whose oldest packet is the next to be [sent](Tin::send); `None` if none waits any more.
     #[inline]
-    pub(super) fn dequeue(
-        &mut self,
-        isolation: &Isolation,
-        settings: &Settings,
-        cx: &mut Cx<'_>,
-    ) -> Option<Packet> {
+    pub(super) fn ready(&mut self, isolation: &Isolation, pool: &mut Pool, cx: &mut Cx<'_>) -> Option<usize> {
         let Control { law, floor, quantum } = &self.control;
-        let queue = self.flows.select(*quantum, isolation)?;
         let early = DropReason::Congestion as usize;
         let (drops, marks) = (cx.shell.counters.dropped[early], cx.shell.counters.marked);
-        let taken = self.flows.dequeue(queue, law, *floor, cx);
+        let ready = loop {
+            let Some(queue) = self.flows.select(*quantum, isolation) else { break None };
+            if self.flows.settle(queue, law, *floor, pool, cx) {
+                break Some(queue);
+            }
+        };
         self.drops += cx.shell.counters.dropped[early] - drops;
         self.marks += cx.shell.counters.marked - marks;
-        let packet = taken.as_ref()?;
+        ready
+    }
+
+    /// Takes the oldest packet of the queue that is [ready](Tin::ready). It is paid for first, so that it moves once.
+    #[inline]
+    pub(super) fn send(
+        &mut self,
+        queue: usize,
+        settings: &Settings,
+        shaper: &mut Shaper,
+        pool: &mut Pool,
+        now: Time,
+    ) -> Option<Packet> {
+        let packet = self.flows.peek(queue, pool)?;
         let bytes = settings.framing.bytes(packet.length);
+        shaper.charge(bytes);
+        let delay = now.since(packet.arrival);
+        self.delay = self.delay.saturating_sub(self.delay / 256) + delay / 256;
         self.flows.charge(bytes);
-        self.threshold.charge(bytes, cx.now);
+        self.threshold.charge(bytes, now);
         if self.threshold.rate.is_none() {
             self.deficit -= bytes as i64;
         }
-        let delay = cx.now.since(packet.arrival);
-        self.delay = self.delay.saturating_sub(self.delay / 256) + delay / 256;
-        taken
+        self.flows.pop(queue, pool)
     }
 
     /// Lets the law of an empty queue decay by a step.
@@ -105,11 +120,11 @@ impl Tin {
     }
 
     /// Drops the oldest packet of `queue`; its law is told if the buffer was full.
-    pub(super) fn shed(&mut self, queue: usize, reason: DropReason, cx: &mut Cx<'_>) {
+    pub(super) fn shed(&mut self, queue: usize, reason: DropReason, pool: &mut Pool, cx: &mut Cx<'_>) {
         if reason == DropReason::Overlimit {
             self.control.law.overflowed(self.flows.cobalt(queue), cx.now);
         }
-        if let Some(packet) = self.flows.pop(queue) {
+        if let Some(packet) = self.flows.pop(queue, pool) {
             self.drops += 1;
             cx.drop(packet, reason);
         }

@@ -670,7 +670,7 @@ def series_of_any_number_of_names_are_frames(count: int) -> None:
 
 @pytest.mark.usefixtures("plain")
 def texts_are_texts_for_every_reader_however_they_came_into_a_file(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed: the extra arrow")
     made = _conduct(tmp_path / "made", seeds=2)
     _conduct(tmp_path / "grown", seeds=1)
     grown = _conduct(tmp_path / "grown", seeds=2)

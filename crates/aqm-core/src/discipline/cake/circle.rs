@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 /// Queues passed at a time.
-const EIGHT: usize = 8;
+const ABREAST: usize = 8;
 
 /// Queues in the order in which they come by, what each may still send, and what it gets when it comes by.
 #[derive(Debug, Default)]
@@ -96,14 +96,14 @@ impl Circle {
 #[inline]
 fn pass(deficits: &mut [i32], shares: &[i32]) -> usize {
     let mut passed = 0;
-    let eights = deficits.as_chunks_mut::<EIGHT>().0.iter_mut().zip(shares.as_chunks::<EIGHT>().0);
-    for (deficits, shares) in eights {
-        // All eight are looked at, which is quicker than to stop at one.
+    let rows = deficits.as_chunks_mut::<ABREAST>().0.iter_mut().zip(shares.as_chunks::<ABREAST>().0);
+    for (deficits, shares) in rows {
+        // All of a row are looked at, which is quicker than to stop at one.
         if deficits.iter().fold(false, |any, deficit| any | (*deficit > 0)) {
             break;
         }
         deficits.iter_mut().zip(shares).for_each(|(deficit, share)| *deficit += share);
-        passed += EIGHT;
+        passed += ABREAST;
     }
     for (deficit, share) in deficits[passed..].iter_mut().zip(&shares[passed..]) {
         if *deficit > 0 {
@@ -143,15 +143,20 @@ mod tests {
         ]
     }
 
+    /// What a queue gets under a division.
+    fn share(queue: usize, divisor: i32) -> i32 {
+        (300 + queue as i32 % 7) / divisor
+    }
+
     /// The plain list: queue and deficit, the first one at the front.
-    fn selected(list: &mut VecDeque<(usize, i32)>, share: impl Fn(usize) -> i32) -> Option<usize> {
+    fn selected(list: &mut VecDeque<(usize, i32)>, divisor: i32) -> Option<usize> {
         loop {
             let (queue, deficit) = list.pop_front()?;
             if deficit > 0 {
                 list.push_front((queue, deficit));
                 return Some(queue);
             }
-            list.push_back((queue, deficit + share(queue)));
+            list.push_back((queue, deficit + share(queue, divisor)));
         }
     }
 
@@ -162,10 +167,9 @@ mod tests {
             let mut divisor = 1;
             let mut next = 0;
             for step in steps {
-                let share = |queue: usize| (300 + queue as i32 % 7) / divisor;
                 match step {
                     Step::Come(deficit) => {
-                        circle.append(next, deficit, share(next));
+                        circle.append(next, deficit, share(next, divisor));
                         list.push_back((next, deficit));
                         next += 1;
                     }
@@ -183,8 +187,8 @@ mod tests {
                         list.pop_front();
                     }
                 }
-                let share = |queue: usize| (300 + queue as i32 % 7) / divisor;
-                prop_assert_eq!(circle.turn(share), selected(&mut list, share));
+                let turned = circle.turn(|queue| share(queue, divisor));
+                prop_assert_eq!(turned, selected(&mut list, divisor));
                 prop_assert!(circle.iter().eq(list.iter().map(|(queue, _)| *queue)));
             }
         }

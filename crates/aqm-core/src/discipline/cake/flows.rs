@@ -103,8 +103,9 @@ impl Head for QueueHead<'_> {
 
     #[inline]
     fn pop(&mut self) -> Option<Packet> {
-        *self.waiting -= 1;
-        self.pool.pop(self.chain)
+        let packet = self.pool.pop(self.chain);
+        *self.waiting -= usize::from(packet.is_some());
+        packet
     }
 
     #[inline]
@@ -284,8 +285,9 @@ impl Flows {
 
     /// Takes the packet at `index` of `queue`, without its law.
     pub(super) fn remove(&mut self, queue: usize, index: usize, pool: &mut Pool) -> Option<Packet> {
-        self.waiting -= 1;
-        pool.remove(&mut self.queues[queue].chain, index)
+        let packet = pool.remove(&mut self.queues[queue].chain, index);
+        self.waiting -= usize::from(packet.is_some());
+        packet
     }
 
     /// The queue to serve: the first new one, else the first old one, that has not used up its quantum. A queue that
@@ -380,8 +382,9 @@ impl Flows {
     /// Takes the oldest packet of `queue`, without its law.
     #[inline]
     pub(super) fn pop(&mut self, queue: usize, pool: &mut Pool) -> Option<Packet> {
-        self.waiting -= 1;
-        pool.pop(&mut self.queues[queue].chain)
+        let packet = pool.pop(&mut self.queues[queue].chain);
+        self.waiting -= usize::from(packet.is_some());
+        packet
     }
 
     /// The state of the law of `queue`.

@@ -17,6 +17,8 @@ from typing import Any
 
 import marked
 
+from aqmlab.search import Turn, turned
+
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 BEGIN, END = "<!-- readings: written by scripts/readings.py -->", "<!-- end of readings -->"
 
@@ -38,22 +40,10 @@ def lines(space: dict[str, Any]) -> str:
     for one in space["claims"]:
         share = f"{one['holding']} ({one['ci95_low']:.0%} to {one['ci95_high']:.0%})" if one["tested"] else ""
         decides = ", ".join(f"{each['factor']} {each['share']:.0%}" for each in one["strongest"] if each["decides"])
-        cells = (one["claim"], share, one["undecided"], one["tested"], decides, turned(one["turns"]))
+        turns = [Turn(each["preset"], tuple(each["changes"].items()), each["to"]) for each in one["turns"]]
+        cells = (one["claim"], share, one["undecided"], one["tested"], decides, turned(turns))
         rows.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(rows)
-
-
-def turned(turns: list[dict[str, Any]]) -> str:
-    """Return the single choices that turn a claim, each with the presets in which it does."""
-    presets: dict[tuple[str, str], list[str]] = {}
-    for one in turns:
-        if len(one["changes"]) == 1:
-            [choice] = one["changes"].items()
-            presets.setdefault(choice, []).append(one["preset"])
-    levels: dict[tuple[str, str], list[str]] = {}
-    for (factor, level), names in presets.items():
-        levels.setdefault((factor, ", ".join(names)), []).append(level)
-    return "; ".join(f"{factor} {' or '.join(several)} ({names})" for (factor, names), several in levels.items())
 
 
 def written(readme: str, space: dict[str, Any]) -> str:

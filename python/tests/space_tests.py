@@ -21,7 +21,7 @@ from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable
 from aqmlab.papers.verdicts import HOLDS, Check, Judgement, Ratio, Verdict
-from aqmlab.search import Factor, Grade, Search, Setting, Space, Target
+from aqmlab.search import Factor, Grade, Search, Setting, Space, Target, turned
 from aqmlab.search.noise import AMOUNT, ENOUGH, SHARE, Noise
 from aqmlab.search.scores import Score
 from aqmlab.stats import statistics, student
@@ -46,7 +46,8 @@ def _space(grade: Callable[[Setting], Grade], **presets: Setting) -> Space:
 
 
 def the_factor_that_decides_is_named_with_its_share() -> None:
-    reach = _space(lambda setting: HELD if setting[0] in "ab" else REFUTED).reaches["c-1"]
+    space = _space(lambda setting: HELD if setting[0] in "ab" else REFUTED)
+    reach = space.reaches["c-1"]
     assert (reach.holding, reach.tested, reach.share) == (12, 24, 0.5)
     assert [(one.factor, one.share) for one in reach.deciding] == [("core", pytest.approx(1.0))]
     assert [(one.preset, one.changes, one.to) for one in reach.turns] == [
@@ -57,6 +58,9 @@ def the_factor_that_decides_is_named_with_its_share() -> None:
         "Holds in 12 of 24 readings (50%; 31% to 69% of all, 95 %); core (100% of the differences) decides; printed "
         "becomes not reproduced with core c (and 1 other choice)."
     )
+    strip = cards.strip("c-1", space)
+    assert strip is not None
+    assert strip.turned == turned(reach.turns) == "core c or d (printed)"
 
 
 def chance_decides_nothing() -> None:
@@ -364,6 +368,8 @@ def a_page_shows_each_claim_as_a_card_with_its_readings(
     assert "2 of 2" in front
     document = json.loads(Path("out.json").read_text())
     (readings,) = document["readings"]
+    alone = sum(any(len(turn["changes"]) == 1 for turn in one["turns"]) for one in readings["claims"])
+    assert page.count("Turned by one choice: ") == alone
     assert next((one["claim"], one["share"]) for one in readings["claims"]) == ("small-1", 1.0)
     assert [one["explains"] for one in document["claims"]] == [[], [], [], ["small-1"]]
     assert aqmlab("reproduce", "s-pie", "--quick", "--no-readings", "--out", "none", "--json", "n.json").status == 0

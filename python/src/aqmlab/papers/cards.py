@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, counted_tables, counts
 from aqmlab.papers.verdicts import HOLDS, UNDECIDED, Check, Judgement, Ratio, Verdict
-from aqmlab.search import Reach, Space
+from aqmlab.search import Reach, Space, turned
 from aqmlab.vocabulary.names import listed
 
 # Ratios beyond these are drawn at the edge.
@@ -66,9 +66,13 @@ class Tile:
 
 @dataclass(frozen=True)
 class Strip:
-    """The readings of a claim: its conclusion, and the tiles by the level of the strongest factor that decides."""
+    """The readings of a claim: its conclusion, and the tiles by the level of the strongest factor that decides.
+
+    ``turned`` are the choices that turn it by themselves.
+    """
 
     says: str
+    turned: str
     share: float | None
     holding: int
     tested: int
@@ -115,6 +119,7 @@ def strip(claim: str, space: Space | None) -> Strip | None:
     deciding = reach.deciding[0].factor if reach.deciding else ""
     return Strip(
         reach.sentence,
+        turned(reach.turns),
         reach.share,
         reach.holding,
         reach.tested,

@@ -2,7 +2,7 @@
 
 from aqmlab.search.outcome import Outcome, conduct
 from aqmlab.search.plan import Factor, Search, Setting, read
-from aqmlab.search.space import Reach, Space, explore
+from aqmlab.search.space import Reach, Space, Turn, explore, turned
 from aqmlab.search.targets import Deviations, Grade, Quantity, Target
 
 __all__ = [
@@ -16,7 +16,9 @@ __all__ = [
     "Setting",
     "Space",
     "Target",
+    "Turn",
     "conduct",
     "explore",
     "read",
+    "turned",
 ]

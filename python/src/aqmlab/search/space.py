@@ -15,7 +15,7 @@ chance names one in 5 % of cases.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,18 @@ class Turn:
     preset: str
     changes: tuple[tuple[str, str], ...]
     to: str
+
+
+def turned(turns: Iterable[Turn]) -> str:
+    """Return the choices that turn a target by themselves, each with the presets in which it does."""
+    presets: dict[tuple[str, str], list[str]] = {}
+    for one in turns:
+        if len(one.changes) == 1:
+            presets.setdefault(one.changes[0], []).append(one.preset)
+    levels: dict[tuple[str, str], list[str]] = {}
+    for (factor, level), names in presets.items():
+        levels.setdefault((factor, ", ".join(names)), []).append(level)
+    return "; ".join(f"{factor} {' or '.join(several)} ({names})" for (factor, names), several in levels.items())
 
 
 @dataclass(frozen=True)

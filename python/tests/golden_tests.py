@@ -109,6 +109,8 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     for topology in topologies.KINDS:
         settings = {"topology": topology.name, **TOPOLOGIES.get(topology.name, {})}
         yield f"topology {topology.name}", {**PLAIN, "aqm": "fq_codel", **settings, "flows": ["6*cubic", "2*voip"]}
+    bus = {"topology": "bus:clients=6:access=backoff", "rtt": "2ms"}
+    yield "bus with backoff", {**PLAIN, **bus, "aqm": "fq_codel", "flows": ["6*cubic", "2*voip"]}
     for program in json.loads(_native.programs()):
         switched = _switched(PROGRAMS.get(program["name"], program["name"]))
         flows = ["3*cubic:dscp=46:ecn=classic", "1*qcn", "1*pmqecn:dscp=26"]

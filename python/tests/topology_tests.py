@@ -226,6 +226,7 @@ def any_port_can_be_measured_and_a_wrong_one_is_refused(tmp_path: Path, aqmlab: 
         ("star:host=3", "unknown key 'host', did you mean 'hosts'?"),
         ("star:hosts=0", "hosts: '0' is not a whole number from 1 to 10000"),
         ("asymmetric:up=0mbit", "up: '0mbit' is zero"),
+        ("bus:access=turn", "unknown access 'turn', did you mean 'turns'?; known are turns, backoff"),
         ("missing.toml", "cannot be read"),
     ],
 )
@@ -242,6 +243,7 @@ def a_wrong_topology_is_refused_with_what_is_allowed(text: str, wanted: str) -> 
         ("", "has no [[link]]"),
         ('[[link]]\nfrom = "a"\nto = "b"', "link 0: delay is missing"),
         ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5"', "link 0: '5' has no unit"),
+        ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"\naccess = "csma"', "link 0: unknown access 'csma'"),
         ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"', 'no link has queue = "test"'),
         ('measured = "b->c"\n[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"\nqueue = "test"', "measured: unknown link"),
     ],

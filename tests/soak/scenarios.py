@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from aqmlab.scenario import registry
 from aqmlab.scenario.kinds import KINDS, TRANSPORTS
+from aqmlab.scenario.model import ACCESS
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 CAPTURE = str(DATA / "captures" / "aqmlab-lan.pcap")
@@ -43,7 +44,7 @@ def topologies() -> st.SearchStrategy[str]:
         st.just("dumbbell"),
         few.map(lambda hops: f"parking_lot:hops={hops}"),
         few.map(lambda stations: f"shared_medium:stations={stations}"),
-        st.tuples(few, few).map(lambda n: f"bus:clients={n[0]}:servers={n[1]}"),
+        st.tuples(few, few, st.sampled_from(ACCESS)).map(lambda n: f"bus:clients={n[0]}:servers={n[1]}:access={n[2]}"),
         st.sampled_from(("asymmetric", "asymmetric:up=100kbit", "asymmetric:up=50mbit")),
         st.sampled_from(("campus:clients=16", "campus:clients=32")),
     ]

@@ -1,5 +1,6 @@
 //! The graph: nodes and one-way links. Topologies build one.
 
+use crate::scenario::topology::Access;
 use crate::switch::options::SwitchOptions;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
@@ -84,6 +85,8 @@ pub(crate) struct Network {
     /// The links that leave each node, and those that lead to it.
     pub(crate) out: Vec<Vec<LinkId>>,
     pub(crate) into: Vec<Vec<LinkId>>,
+    /// Media that links share, by their names.
+    pub(crate) media: Vec<(String, Access)>,
     /// Options of switches, beside their ports.
     pub(crate) switches: BTreeMap<NodeId, SwitchOptions>,
 }

@@ -23,6 +23,7 @@ pub(crate) mod emissions;
 pub(crate) mod graph;
 pub(crate) mod ideal;
 pub(crate) mod in_flight;
+pub(crate) mod medium;
 pub(crate) mod packet;
 pub(crate) mod path;
 pub(crate) mod payloads;

@@ -130,15 +130,6 @@ impl<M> Device<M> {
     }
 }
 
-/// A medium: its ports send in turns.
-#[derive(Debug, Default)]
-pub(crate) struct Medium {
-    /// Whether one of them is sending.
-    pub(crate) busy: bool,
-    /// Ports waiting for it, in the order of asking.
-    pub(crate) waiting: VecDeque<u32>,
-}
-
 /// Serialisation by delivery opportunities.
 pub(crate) struct TraceDevice {
     pub(crate) cursor: Cursor,

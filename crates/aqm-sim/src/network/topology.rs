@@ -4,7 +4,7 @@ use super::graph::{Capacity, LinkSpec, Network, NodeId, Queue};
 use super::path::{Layout, Path, measured_ports, paths_of_group};
 use super::routes::Routes;
 use crate::report::RunError;
-use crate::scenario::topology::{LinkQueue, Topology};
+use crate::scenario::topology::{Access, LinkQueue, Topology};
 use crate::scenario::{FlowGroup, Scenario};
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
@@ -22,7 +22,6 @@ pub(crate) fn layout(
     aqm: &Spec,
 ) -> Result<Layout, RunError> {
     let mut plan = Plan::default();
-    let mut media = BTreeMap::new();
     for (number, link) in topology.links.iter().enumerate() {
         let measured = number == topology.measured;
         let name = format!("{}->{}", link.from, link.to);
@@ -34,8 +33,7 @@ pub(crate) fn layout(
                 Some(Spec::parse(text).map_err(refused)?)
             }
         };
-        let known = media.len() as u32;
-        let medium = link.medium.as_ref().map(|medium| *media.entry(medium.clone()).or_insert(known));
+        let medium = link.medium.as_ref().map(|name| plan.medium(name, link.access));
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
             spec,
             // Packets that the device has taken from the discipline cannot be paused.
@@ -109,6 +107,7 @@ fn waits_at_switch(topology: &Topology, from: &str, to: &str) -> Result<Option<S
 struct Plan {
     network: Network,
     nodes: BTreeMap<String, NodeId>,
+    media: BTreeMap<String, u32>,
 }
 
 impl Plan {
@@ -119,6 +118,15 @@ impl Plan {
         let node = self.network.node(name.to_owned());
         self.nodes.insert(name.to_owned(), node);
         node
+    }
+
+    /// The number of a medium.
+    fn medium(&mut self, name: &str, access: Access) -> u32 {
+        let media = &mut self.network.media;
+        *self.media.entry(name.to_owned()).or_insert_with(|| {
+            media.push((name.to_owned(), access));
+            media.len() as u32 - 1
+        })
     }
 
     /// The path of flow `index` of a group, there and back. If its base round-trip time is longer than that of the

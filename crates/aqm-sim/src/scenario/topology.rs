@@ -36,9 +36,12 @@ pub struct TopologyLink {
     /// Name of its port in metrics; `from->to` unless given.
     #[serde(default)]
     pub name: Option<String>,
-    /// Name of a medium: links on the same one send in turns, one packet at a time.
+    /// Name of a medium: links on the same one send one packet at a time.
     #[serde(default)]
     pub medium: Option<String>,
+    /// How a packet that finds the medium busy comes to be sent; the same on all links of a medium.
+    #[serde(default, skip_serializing_if = "is_in_turns")]
+    pub access: Access,
     /// Whether the medium stays busy until the last bit has arrived, as CSMA's does, not only until it is sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_arrival: bool,
@@ -47,8 +50,24 @@ pub struct TopologyLink {
     pub loss: f64,
 }
 
+fn is_in_turns(access: &Access) -> bool {
+    *access == Access::Turns
+}
+
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
+}
+
+/// How links on one medium share it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// In turns, in the order of asking; a link that has sent asks again.
+    #[default]
+    Turns,
+    /// By looking again after a random time, ever longer (truncated binary exponential backoff, as IEEE 802.3 4.2.3.2.5, in
+    /// the slots of ns-3's CSMA: 1 microsecond, 1000 at most). Who looks first at an idle medium has it; nothing collides.
+    Backoff,
 }
 
 /// The queue in front of a link.
@@ -69,6 +88,7 @@ impl Topology {
     /// is a link trace.
     pub(crate) fn check(&self, recorded: bool) -> Result<BTreeSet<&str>, String> {
         let mut nodes = BTreeSet::new();
+        let mut media = BTreeMap::new();
         for (number, link) in self.links.iter().enumerate() {
             let place = format!("topology: link {number} ({}->{})", link.from, link.to);
             if link.from == link.to {
@@ -85,6 +105,16 @@ impl Topology {
             }
             if link.medium.is_some() && link.rate_bps.is_none() && recorded {
                 return Err(format!("{place}: a link trace cannot share a medium"));
+            }
+            if link.medium.is_none() && link.access != Access::Turns {
+                return Err(format!("{place}: access is backoff, but it is on no medium"));
+            }
+            if let Some(medium) = &link.medium
+                && *media.entry(medium).or_insert(link.access) != link.access
+            {
+                return Err(format!(
+                    "{place}: access to medium '{medium}' differs from that of a link before it"
+                ));
             }
             nodes.extend([link.from.as_str(), link.to.as_str()]);
         }

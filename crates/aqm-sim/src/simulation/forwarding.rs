@@ -327,18 +327,27 @@ impl Simulation {
         if device.is_direct {
             return self.send_directly(port);
         }
-        self.serve_in_turn(port, device.medium)
+        match device.medium {
+            None => self.serve_any(port),
+            Some(medium) => self.serve_medium(port, medium as usize),
+        }
     }
 
-    /// The same where something else has a say; on a medium, the others have their turn first.
+    /// A port has sent what it had on a medium, or looks whether it is idle.
     #[inline(never)]
-    fn serve_in_turn(&mut self, port: PortId, medium: Option<u32>) -> Option<Time> {
-        let Some(medium) = medium else { return self.serve_any(port) };
-        self.media[medium as usize].busy = false;
-        self.media[medium as usize].waiting.push_back(port as u32);
-        while let Some(next) = self.media[medium as usize].waiting.pop_front() {
-            if let Some(free) = self.serve(next as PortId) {
-                self.shared.ready_at(free, next);
+    fn serve_medium(&mut self, port: PortId, medium: usize) -> Option<Time> {
+        let now = self.shared.now;
+        if self.media[medium].is_released(port as u32, now) {
+            let device = self.ports[port].device_mut()?;
+            let has_more = !device.ring.is_empty() || device.observed.queued.packets > 0;
+            device.busy = self.media[medium].ask_again(port as u32, device.until, has_more);
+        }
+        while !self.media[medium].is_busy()
+            && let Some((next, at)) = self.media[medium].next(now)
+        {
+            let ready = if at > now { Some(at) } else { self.serve(next as PortId) };
+            if let Some(ready) = ready {
+                self.shared.ready_at(ready, next);
                 break;
             }
         }
@@ -386,10 +395,10 @@ impl Simulation {
             return self.serve_opportunity(port);
         }
         if let Some(medium) = device.medium
-            && self.media[medium as usize].busy
+            && self.media[medium as usize].is_busy()
         {
             device.busy = true;
-            self.media[medium as usize].waiting.push_back(port as u32);
+            self.media[medium as usize].wait(port as u32, self.shared.now);
             if device.ring_packets > 1 {
                 self.fill_ring(port);
             }
@@ -413,7 +422,7 @@ impl Simulation {
         let device = this.device_mut()?;
         (device.busy, device.until) = (true, out);
         if let Some(medium) = medium {
-            self.media[medium as usize].busy = true;
+            self.media[medium as usize].take(port as u32, out + hold);
         }
         self.depart(port, id, out);
         if ring {

@@ -10,10 +10,11 @@ use crate::measure::ledger::Ledger;
 use crate::measure::metrics::Metrics;
 use crate::measure::port::PortMetrics;
 use crate::network::emissions::Emissions;
-use crate::network::graph::{LinkId, Network, Queue};
+use crate::network::graph::{LinkId, Network};
 use crate::network::in_flight::InFlightQueue;
+use crate::network::medium::Medium;
 use crate::network::packet::{PacketId, Slab};
-use crate::network::port::{self, Medium, NONE, PortId};
+use crate::network::port::{self, NONE, PortId};
 use crate::network::switches::Switches;
 use crate::simulation::engine::{EventKind, EventQueue, Target};
 use crate::traffic::action::Action;
@@ -124,12 +125,9 @@ impl Simulation {
         seed: u64,
     ) -> Result<Simulation, SpecError> {
         let full_packet = Bytes::new(u64::from(1500 + overhead));
-        let mut media: Vec<Medium> = Vec::new();
+        let media = network.media.iter().map(|(name, access)| Medium::new(name, *access, seed)).collect();
         let mut ports = Vec::with_capacity(network.links.len());
         for (id, spec) in network.links.iter().enumerate() {
-            if let Queue::Discipline { medium: Some(medium), .. } = &spec.queue {
-                media.resize_with(media.len().max(*medium as usize + 1), Medium::default);
-            }
             ports.push(Port::new(spec, &network.link_name(id), overhead, seed)?);
         }
         let devices = (0..ports.len()).filter(|&port| ports[port].device().is_some()).collect();

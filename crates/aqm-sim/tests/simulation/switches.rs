@@ -6,7 +6,7 @@
 use crate::scenarios::{self, MS, SECOND, bottleneck, cbr};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
-use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
+use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
 use aqm_sim::scenario::{Capacity, FlowGroup, Rated, Scenario, Source, Topology, Transport};
 use aqm_sim::switch::options::{BufferOptions, PfcOptions, SwitchOptions};
 use std::collections::BTreeMap;
@@ -28,6 +28,7 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
         queue: LinkQueue::Plain,
         name: None,
         medium: None,
+        access: Access::Turns,
         until_arrival: false,
         loss: 0.0,
     }

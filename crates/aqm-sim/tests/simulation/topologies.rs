@@ -3,7 +3,7 @@
 use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
-use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
+use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
 use aqm_sim::scenario::{Capacity, Scenario, Tcp, Topology};
 use std::collections::BTreeMap;
 
@@ -18,6 +18,7 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
         queue: LinkQueue::Plain,
         name: None,
         medium: None,
+        access: Access::Turns,
         until_arrival: false,
         loss: 0.0,
     }
@@ -163,6 +164,51 @@ fn a_medium_that_is_busy_until_arrival_carries_a_packet_per_serialisation_and_pr
     // Of 2500 packets a second that two flows of a queue each send, 2222 are dropped; the monitor counts them twice.
     let (lost, counted) = (report.metrics["path_loss_ratio"], report.metrics["flowmon_loss_ratio"]);
     assert!((lost - 0.78).abs() < 0.01 && (counted - 1.55).abs() < 0.03, "{lost} {counted}");
+}
+
+#[test]
+fn a_medium_with_backoff_is_idle_while_a_port_waits() {
+    let share = |flows: usize| {
+        let csma = |link| TopologyLink {
+            medium: Some("csma".to_owned()),
+            access: Access::Backoff,
+            until_arrival: true,
+            ..tested(link)
+        };
+        let hosts = ["a", "b", "c"];
+        let links = hosts.iter().flat_map(|host| [csma(link(host, "hub", 10, 1)), link("hub", host, 10, 1)]);
+        let mut shared = scenario("fifo limit 20p", links.collect(), 0);
+        shared.overhead_bytes = 0;
+        for host in &hosts[..flows] {
+            add(&mut shared, cbr(host, 10 * MBIT, 1000), &[host], &["hub"]);
+        }
+        let report = run(&shared);
+        report.queues.iter().map(|queue| queue.departed).filter(|&sent| sent > 0).collect::<Vec<u64>>()
+    };
+    // A packet takes 1.8 ms. One host waits for itself: of 1, 3, 7 to 511 and then 1000 slots the sum of uniform numbers first
+    // passes 1 ms by a time that lies between none and 1 ms; with three the first of theirs counts.
+    let (one, three) = (share(1), share(3));
+    let (alone, together) = (one[0], three.iter().sum::<u64>());
+    assert!((11_500..15_500).contains(&alone), "{alone} in 30 s");
+    assert!(alone < together && together < 16_667, "{alone} alone, {together} together");
+    // Nobody has a turn, and yet each gets its third.
+    assert!(three.iter().all(|&sent| sent.abs_diff(together / 3) < together / 30), "{three:?}");
+}
+
+#[test]
+fn links_on_a_medium_agree_on_how_they_share_it() {
+    let csma = |link, access| TopologyLink { medium: Some("csma".to_owned()), access, ..tested(link) };
+    let refused = |links| {
+        let mut graph = scenario("fifo", links, 0);
+        add(&mut graph, cbr("x", MBIT, 1000), &["a"], &["b"]);
+        aqm_sim::run(&graph, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string()
+    };
+    let links =
+        vec![csma(link("a", "b", 10, 1), Access::Backoff), csma(link("b", "a", 10, 1), Access::Turns)];
+    let problem = "topology: link 1 (b->a): access to medium 'csma' differs from that of a link before it";
+    assert!(refused(links).contains(problem));
+    let alone = TopologyLink { access: Access::Backoff, ..tested(link("a", "b", 10, 1)) };
+    assert!(refused(vec![alone]).contains("link 0 (a->b): access is backoff, but it is on no medium"));
 }
 
 #[test]

@@ -18,6 +18,9 @@ Data: TypeAlias = dict[str, Any]
 
 PLAIN: Final = "plain"
 UNDER_TEST: Final = "under_test"
+# How links on one medium share it; the first unless told.
+TURNS: Final = "turns"
+ACCESS: Final = (TURNS, "backoff")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class Link:
     """A one-way link of a topology.
 
     ``rate_bps`` is ``None`` where the scenario's capacity applies; a port is called ``source->target`` unless it has a
-    ``name``; links on one ``medium`` share its time, which a packet takes ``until_arrival`` or until it is sent.
+    ``name``; links on one ``medium`` share its time, which a packet takes ``until_arrival`` or until it is sent, and
+    have the same ``access`` to it: in turns, or by looking again after a random time.
     ``loss`` is the probability that a packet is lost behind the queue.
     """
 
@@ -59,6 +63,7 @@ class Link:
     delay_ns: int
     queue: Queue = PLAIN
     medium: str = ""
+    access: str = TURNS
     name: str = ""
     until_arrival: bool = False
     loss: float = 0.0
@@ -78,7 +83,13 @@ class Link:
             "delay_ns": self.delay_ns,
             "queue": queue,
         }
-        optional = {"medium": self.medium, "name": self.name, "until_arrival": self.until_arrival, "loss": self.loss}
+        optional = {
+            "medium": self.medium,
+            "access": "" if self.access == TURNS else self.access,
+            "name": self.name,
+            "until_arrival": self.until_arrival,
+            "loss": self.loss,
+        }
         return fixed | _given(optional)
 
 

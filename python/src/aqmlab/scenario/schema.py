@@ -14,7 +14,7 @@ from typing import Any
 
 from aqmlab.scenario.flows import CONTROLS
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, SourceKind, Transport
-from aqmlab.scenario.model import PLAIN, UNDER_TEST
+from aqmlab.scenario.model import ACCESS, PLAIN, UNDER_TEST
 from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, Option
 from aqmlab.scenario.values import WITHOUT_BOUND, takes
 
@@ -135,6 +135,7 @@ def _topology() -> Schema:
             "queue": queue,
             "name": _TEXT,
             "medium": _TEXT,
+            "access": {"enum": list(ACCESS)},
             "until_arrival": {"type": "boolean"},
             "loss": {"type": "number", "minimum": 0, "maximum": 1},
         },

@@ -8,13 +8,26 @@ from typing import Any
 
 from aqmlab.files import toml
 from aqmlab.scenario import switches
-from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Queue
+from aqmlab.scenario.model import ACCESS, PLAIN, TURNS, UNDER_TEST, Discipline, Queue
 from aqmlab.scenario.topologies.layout import Layout
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.units import format_rate, parse_fraction, parse_rate, parse_span
 
 # What a [[link]] may say. Loss is that of both directions.
-LINK_KEYS = ("from", "to", "rate", "delay", "queue", "back", "both", "medium", "until_arrival", "name", "loss")
+LINK_KEYS = (
+    "from",
+    "to",
+    "rate",
+    "delay",
+    "queue",
+    "back",
+    "both",
+    "medium",
+    "access",
+    "until_arrival",
+    "name",
+    "loss",
+)
 
 
 def read(path: Path, fill: Callable[[str], str]) -> Layout:
@@ -103,14 +116,17 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
     if not 0 <= loss <= 1:
         raise InputError(f"{place}loss: '{entry['loss']}' is out of range: allowed is 0 to 1")
     medium, until_arrival = str(entry.get("medium", "")), bool(entry.get("until_arrival", False))
-    name = str(entry.get("name", ""))
+    access, name = str(entry.get("access", TURNS)), str(entry.get("name", ""))
+    if access not in ACCESS:
+        raise InputError(f"{place}{unknown('access', access, ACCESS)}")
     if name in layout.ports:
         raise InputError(f"{place}name: another link has the name '{name}'")
     queue = _queue(entry.get("queue", PLAIN))
-    layout.link(entry["from"], entry["to"], rate, delay, queue, medium, name, until_arrival, loss)
+    share = (medium, access)
+    layout.link(entry["from"], entry["to"], rate, delay, queue, *share, name, until_arrival, loss)
     if entry.get("both", True):
         back = _queue(entry.get("back", PLAIN))
-        layout.link(entry["to"], entry["from"], rate, delay, back, medium, until_arrival=until_arrival, loss=loss)
+        layout.link(entry["to"], entry["from"], rate, delay, back, *share, until_arrival=until_arrival, loss=loss)
 
 
 def _queue(text: object) -> Queue:

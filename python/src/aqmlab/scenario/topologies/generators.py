@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from aqmlab.scenario.model import PLAIN, UNDER_TEST
+from aqmlab.scenario.model import ACCESS, PLAIN, UNDER_TEST
 from aqmlab.scenario.topologies.layout import Layout
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.units import parse_rate, parse_whole
 
 LARGEST_COUNT = 10_000
@@ -61,12 +61,42 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A key that takes one of some words; its value is the number of the word."""
+
+    name: str
+    words: tuple[str, ...]
+    help: str
+
+    @property
+    def default(self) -> str:
+        """The first."""
+        return self.words[0]
+
+    @property
+    def takes(self) -> str:
+        """What is allowed."""
+        return " or ".join(self.words)
+
+    def read(self, text: str) -> int:
+        """Read its value.
+
+        Raises:
+            InputError: naming key, value and what is allowed.
+
+        """
+        if text not in self.words:
+            raise unknown(self.name, text, self.words)
+        return self.words.index(text)
+
+
+@dataclass(frozen=True)
 class TopologyKind:
     """A topology by name: its description, its keys, and its builder from rate, round-trip time and their values."""
 
     name: str
     help: str
-    keys: tuple[Count | Rate, ...]
+    keys: tuple[Count | Rate | Choice, ...]
     build: Callable[[int, int, Mapping[str, int]], Layout]
     has_switches: bool = False
 
@@ -163,7 +193,8 @@ def _bus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
     servers = [f"server{number}" for number in range(keys["servers"])]
     layout = Layout(sources=clients, sinks=servers)
     for host in (*clients, *servers):
-        layout.link(host, "channel", rate, rtt // 2, UNDER_TEST, "channel", until_arrival=True)
+        access = ACCESS[keys["access"]]
+        layout.link(host, "channel", rate, rtt // 2, UNDER_TEST, "channel", access, until_arrival=True)
         layout.link("channel", host, rate * ACCESS_FACTOR, 0)
     return layout
 
@@ -233,7 +264,15 @@ KINDS: tuple[TopologyKind, ...] = (
     TopologyKind(
         "bus",
         "hosts on one CSMA channel, the AQM in each; a packet takes the channel until it has arrived",
-        (Count("clients", "8", "clients"), Count("servers", "2", "servers")),
+        (
+            Count("clients", "8", "clients"),
+            Count("servers", "2", "servers"),
+            Choice(
+                "access",
+                ACCESS,
+                "in turns, or as on Ethernet: who finds it busy looks again after a random time",
+            ),
+        ),
         _bus,
     ),
     TopologyKind(

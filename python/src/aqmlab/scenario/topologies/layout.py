@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass, field, replace
 
-from aqmlab.scenario.model import PLAIN, Link, Queue, Settings, Topology
+from aqmlab.scenario.model import PLAIN, TURNS, Link, Queue, Settings, Topology
 from aqmlab.vocabulary.errors import InputError, unknown
 
 
@@ -41,12 +41,13 @@ class Layout:
         delay_ns: int,
         queue: Queue = PLAIN,
         medium: str = "",
+        access: str = TURNS,
         name: str = "",
         until_arrival: bool = False,
         loss: float = 0.0,
     ) -> None:
         """Add a one-way link; its port is called ``start->end`` unless it has a name."""
-        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, name, until_arrival, loss))
+        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, loss))
 
     def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: Queue, back: Queue) -> None:
         """Add a link each way, with their queues."""

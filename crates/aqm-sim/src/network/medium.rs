@@ -1,0 +1,170 @@
+//! A medium: ports that send on it one at a time.
+
+use crate::scenario::topology::Access;
+use aqm_core::random::Random;
+use aqm_core::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// A port waits a whole number of these before it looks again.
+const SLOT: Span = Span::from_micros(1);
+const MOST_SLOTS: u64 = 1000;
+/// The attempt from which on the range of waiting times no longer doubles.
+const CEILING: u32 = 10;
+
+/// Ports that found a medium busy, as its [`Access`] wants it.
+#[derive(Debug)]
+enum Waiting {
+    Turns(VecDeque<u32>),
+    Backoff { looks: Vec<Look>, random: Box<Random> },
+}
+
+/// The next look of a port at a medium that was busy.
+#[derive(Debug)]
+struct Look {
+    port: u32,
+    at: Time,
+    attempt: u32,
+}
+
+/// A medium in operation.
+#[derive(Debug)]
+pub(crate) struct Medium {
+    /// Who is sending, and until when nobody else may.
+    taken: Option<(u32, Time)>,
+    waiting: Waiting,
+}
+
+impl Medium {
+    /// The medium of this name.
+    pub(crate) fn new(name: &str, access: Access, seed: u64) -> Medium {
+        let waiting = match access {
+            Access::Turns => Waiting::Turns(VecDeque::new()),
+            Access::Backoff => {
+                let random = Box::new(Random::stream(seed, &format!("{name} backoff")));
+                Waiting::Backoff { looks: Vec::new(), random }
+            }
+        };
+        Medium { taken: None, waiting }
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.taken.is_some()
+    }
+
+    pub(crate) fn take(&mut self, port: u32, until: Time) {
+        self.taken = Some((port, until));
+    }
+
+    /// Whether what this port has sent is out of the way now; the medium is idle then.
+    pub(crate) fn is_released(&mut self, port: u32, now: Time) -> bool {
+        let is_over = self.taken == Some((port, now));
+        if is_over {
+            self.taken = None;
+        }
+        is_over
+    }
+
+    /// A port has something to send and finds the medium busy.
+    pub(crate) fn wait(&mut self, port: u32, now: Time) {
+        match &mut self.waiting {
+            Waiting::Turns(waiting) => waiting.push_back(port),
+            Waiting::Backoff { looks, random } => {
+                let mut look = Look { port, at: now, attempt: 0 };
+                look.put_off(random);
+                looks.push(look);
+            }
+        }
+    }
+
+    /// A port that has sent asks for the medium again, if only its turn has come to an end or there is more to send; answers
+    /// whether it does. It has found the medium busy since its last bit left, at `sent`.
+    pub(crate) fn ask_again(&mut self, port: u32, sent: Time, has_more: bool) -> bool {
+        let asks = has_more || matches!(self.waiting, Waiting::Turns(_));
+        if asks {
+            self.wait(port, sent);
+        }
+        asks
+    }
+
+    /// Who is next at an idle medium, and when; it no longer waits if that is now.
+    pub(crate) fn next(&mut self, now: Time) -> Option<(u32, Time)> {
+        match &mut self.waiting {
+            Waiting::Turns(waiting) => waiting.pop_front().map(|port| (port, now)),
+            Waiting::Backoff { looks, random } => {
+                for look in looks.iter_mut() {
+                    while look.at < now {
+                        look.put_off(random);
+                    }
+                }
+                // Of several the one that has waited longest.
+                let first = (0..looks.len()).min_by_key(|&place| looks[place].at)?;
+                let (port, at) = (looks[first].port, looks[first].at);
+                if at == now {
+                    looks.remove(first);
+                }
+                Some((port, at))
+            }
+        }
+    }
+}
+
+impl Look {
+    /// The medium was busy: the next look, after 1 to 2^attempt - 1 slots.
+    fn put_off(&mut self, random: &mut Random) {
+        self.attempt = (self.attempt + 1).min(CEILING);
+        let most = ((1 << self.attempt) - 1).min(MOST_SLOTS);
+        self.at += SLOT * (1 + random.below(most));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backoff(numbers: Vec<u64>) -> Medium {
+        let waiting = Waiting::Backoff { looks: Vec::new(), random: Box::new(Random::script(numbers)) };
+        Medium { taken: None, waiting }
+    }
+
+    #[test]
+    fn ports_take_turns_in_the_order_of_asking() {
+        let mut medium = Medium::new("air", Access::Turns, 1);
+        let now = Time::from_nanos(5);
+        medium.take(7, now);
+        assert!(medium.is_busy() && !medium.is_released(3, now) && !medium.is_released(7, Time::ZERO));
+        medium.wait(3, Time::ZERO);
+        medium.wait(2, Time::ZERO);
+        assert!(medium.is_released(7, now) && !medium.is_busy());
+        assert_eq!(
+            [medium.next(now), medium.next(now), medium.next(now)],
+            [Some((3, now)), Some((2, now)), None]
+        );
+    }
+
+    #[test]
+    fn a_port_looks_again_after_one_slot_and_then_ever_later() {
+        // The longest waits of all: 1, 3, 7, ... slots, and 1000 from the tenth attempt on.
+        let mut medium = backoff(vec![u64::MAX]);
+        let micros = |slots| Time::ZERO + Span::from_micros(slots);
+        medium.wait(1, Time::ZERO);
+        for looked in [1, 4, 11, 26, 57, 120, 247, 502, 1013, 2013, 3013] {
+            assert_eq!(medium.next(micros(looked - 1) + Span::from_nanos(1)), Some((1, micros(looked))));
+        }
+        assert_eq!(medium.next(micros(3013)), Some((1, micros(3013))), "it has the medium");
+        assert_eq!(medium.next(micros(3013)), None);
+    }
+
+    #[test]
+    fn who_looks_first_at_an_idle_medium_has_it() {
+        let mut medium = backoff(vec![0]);
+        // Each waits a slot every time: one microsecond after it found the medium busy, and again.
+        medium.wait(1, Time::from_nanos(700));
+        medium.wait(2, Time::from_nanos(300));
+        let (idle, first, second) =
+            (Time::from_nanos(10_000), Time::from_nanos(10_300), Time::from_nanos(10_700));
+        assert_eq!(medium.next(idle), Some((2, first)));
+        assert_eq!(medium.next(first), Some((2, first)));
+        assert_eq!(medium.next(second), Some((1, second)));
+        assert_eq!(medium.next(second), None);
+    }
+}

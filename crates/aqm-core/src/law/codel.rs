@@ -240,6 +240,16 @@ mod tests {
         assert_eq!(spacing(hour, 2).as_nanos(), 2_545_584_412_271); // 3600 s / 1.414213562373
     }
 
+    proptest::proptest! {
+        #[test]
+        fn the_root_is_rounded_down(root in 0..=u64::from(u32::MAX), beyond in 0..3_u64, square in 0..=u64::MAX) {
+            // Around squares, where a root of 53 bits is rounded up, and anywhere.
+            for square in [square, (root * root).saturating_sub(beyond), (root * root).saturating_add(beyond), u64::MAX] {
+                proptest::prop_assert_eq!(super::root(square), square.isqrt());
+            }
+        }
+    }
+
     #[test]
     fn one_newton_step_from_one_to_two_is_as_computed_by_hand() {
         // x = 65535 * 2^16, x^2 / 2^32 = 65535^2 = 4294836225, bracket = 3 * 2^32 - 2 * 4294836225 = 4295229438,

@@ -177,9 +177,9 @@ impl Cake {
     /// The tin to serve if something waits: of those within their threshold the last, else the one that will be first to
     /// return to it.
     #[inline]
-    fn scheduled_tin(&self, now: Time) -> Option<usize> {
+    fn scheduled_tin(tins: &[Tin], now: Time) -> Option<usize> {
         let mut best: Option<(usize, Time)> = None;
-        for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.flows.is_active()) {
+        for (number, tin) in tins.iter().enumerate().filter(|(_, tin)| tin.flows.is_active()) {
             let at = tin.threshold.next;
             if at <= now || best.is_none_or(|(_, earliest)| at <= earliest) {
                 best = Some((number, at));
@@ -190,18 +190,18 @@ impl Cake {
 
     /// The tin whose turn it is in a round by weights, used if no rate is known and something waits.
     #[inline]
-    fn weighted_tin(&mut self) -> usize {
+    fn weighted_tin(tins: &mut [Tin], turn: &mut usize) -> usize {
         loop {
-            while let Some(tin) = self.tins.get_mut(self.turn) {
+            while let Some(tin) = tins.get_mut(*turn) {
                 if tin.deficit >= 0 && tin.flows.is_active() {
-                    return self.turn;
+                    return *turn;
                 }
                 if tin.deficit <= 0 {
                     tin.deficit += i64::from(tin.weight);
                 }
-                self.turn += 1;
+                *turn += 1;
             }
-            self.turn = 0;
+            *turn = 0;
         }
     }
 
@@ -224,13 +224,13 @@ impl Discipline for Cake {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         let word = self.fixed.1;
-        let isolation = *self.isolation.get_or_insert_with(|| Isolation::new(word, cx.below(u64::MAX)));
+        let isolation = &*self.isolation.get_or_insert_with(|| Isolation::new(word, cx.below(u64::MAX)));
         if self.pool.backlog().packets == 0 {
             self.shaper.start(cx.now);
         }
         let length = packet.length;
         let tin = usize::from(self.plan.tin_of[usize::from(packet.dscp % 64)]);
-        self.tins[tin].enqueue(packet, &isolation, &self.settings, &mut self.pool, cx);
+        self.tins[tin].enqueue(packet, isolation, &self.settings, &mut self.pool, cx);
         if let Some(autorate) = &mut self.autorate
             && let Some(rate) = autorate.arrive(length, cx.now)
         {
@@ -243,7 +243,7 @@ impl Discipline for Cake {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let isolation = self.isolation?;
+        let isolation = self.isolation.as_ref()?;
         if self.pool.backlog().packets == 0 {
             return None;
         }
@@ -255,15 +255,15 @@ impl Discipline for Cake {
         // The law drops no last packet of a queue: one will be found.
         loop {
             let number = match self.settings.bandwidth {
-                Some(_) => self.scheduled_tin(cx.now)?,
-                None => self.weighted_tin(),
+                Some(_) => Cake::scheduled_tin(&self.tins, cx.now)?,
+                None => Cake::weighted_tin(&mut self.tins, &mut self.turn),
             };
             if !decayed {
                 self.tins[number].decay(cx.now);
                 decayed = true;
             }
             let tin = &mut self.tins[number];
-            if let Some(queue) = tin.ready(&isolation, &mut self.pool, cx) {
+            if let Some(queue) = tin.ready(isolation, &mut self.pool, cx) {
                 return tin.send(queue, &self.settings, &mut self.shaper, &mut self.pool, cx.now);
             }
         }

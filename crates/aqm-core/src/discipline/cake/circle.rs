@@ -70,24 +70,28 @@ impl Circle {
     /// Gives the first queue its share and makes it the last, until one may send; returns that one.
     #[inline]
     pub(super) fn turn(&mut self, mut share: impl FnMut(usize) -> i32) -> Option<usize> {
-        loop {
+        while self.stale > 0 {
             let queue = usize::from(*self.queues.get(self.first)?);
-            let deficit = &mut self.deficits[self.first];
-            if *deficit > 0 {
+            if self.deficits[self.first] > 0 {
                 return Some(queue);
             }
-            if self.stale > 0 {
-                self.stale -= 1;
-                self.shares[self.first] = share(queue);
-            }
-            *deficit += self.shares[self.first];
+            self.stale -= 1;
+            self.shares[self.first] = share(queue);
+            self.deficits[self.first] += self.shares[self.first];
             self.first += 1;
-            if self.stale == 0 {
-                self.first += pass(&mut self.deficits[self.first..], &self.shares[self.first..]);
-            }
             if self.first == self.queues.len() {
                 self.first = 0;
             }
+        }
+        loop {
+            self.first += pass(&mut self.deficits[self.first..], &self.shares[self.first..]);
+            if let Some(queue) = self.queues.get(self.first) {
+                return Some(usize::from(*queue));
+            }
+            if self.queues.is_empty() {
+                return None;
+            }
+            self.first = 0;
         }
     }
 }

@@ -4,6 +4,7 @@
 //! finite flow carries FIN.
 
 mod ack_delay;
+mod beyond;
 mod control;
 mod ecn;
 mod enlarging;

@@ -1,6 +1,7 @@
 //! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
 
 use super::ack_delay::AckDelay;
+use super::beyond::Beyond;
 use super::enlarging::Enlarging;
 use super::feedback::{Echo, ReceiverReport};
 use super::rtt::RttEstimator;
@@ -51,9 +52,9 @@ pub(crate) struct Segment {
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     next: u64,
-    /// Ranges that arrived beyond a gap, the most recently changed first.
-    beyond: Vec<(u64, u64)>,
-    /// Those that it held when measuring began and still holds, and the bytes of them that have been delivered since.
+    beyond: Beyond,
+    /// The ranges that it held when measuring began and still holds, the first one last, and the bytes of them that have been
+    /// delivered since.
     early: Vec<(u64, u64)>,
     early_delivered: u64,
     /// Whether there ever was a gap.
@@ -90,7 +91,7 @@ impl Receiver {
         let delack = tcp.span("delack");
         Receiver {
             next: 0,
-            beyond: Vec::new(),
+            beyond: Beyond::default(),
             early: Vec::new(),
             early_delivered: 0,
             gapped: false,
@@ -127,7 +128,7 @@ impl Receiver {
 
     /// Measuring begins: what is held beyond gaps came before.
     pub(crate) fn forget(&mut self) {
-        (self.early, self.early_delivered) = (self.beyond.clone(), 0);
+        (self.early, self.early_delivered) = (self.beyond.iter().rev().collect(), 0);
     }
 
     /// Bytes delivered since measuring began that had come before.
@@ -242,7 +243,8 @@ impl Receiver {
                 || self.unacknowledged >= self.delack_segments
         } else {
             if seq > self.next {
-                self.store(seq, end);
+                self.gapped = true;
+                self.beyond.store(seq, end);
             } else {
                 // The sender had no acknowledgment in time.
                 self.quicken(QUICK_AFTER_STALL);
@@ -290,7 +292,7 @@ impl Receiver {
             ..Default::default()
         };
         if self.sack {
-            for (block, (start, end)) in ack.sack.iter_mut().zip(&self.beyond) {
+            for (block, (start, end)) in ack.sack.iter_mut().zip(self.beyond.recent()) {
                 *block = ((start - self.next) as u32, (end - self.next) as u32);
                 ack.sack_count += 1;
             }
@@ -298,34 +300,13 @@ impl Receiver {
         ack
     }
 
-    /// Stores `start..end`, merged with adjacent ranges, as the most recent range.
-    fn store(&mut self, start: u64, end: u64) {
-        let (mut start, mut end) = (start, end);
-        self.gapped = true;
-        self.beyond.retain(|&(s, e)| {
-            let touches = s <= end && e >= start;
-            if touches {
-                (start, end) = (start.min(s), end.max(e));
-            }
-            !touches
-        });
-        self.beyond.insert(0, (start, end));
-    }
-
     /// Moves `next` past the ranges that it has reached.
     fn absorb(&mut self) {
-        while let Some(index) = self.beyond.iter().position(|&(start, _)| start <= self.next) {
-            let (_, end) = self.beyond.remove(index);
-            self.next = self.next.max(end);
-        }
+        self.next = self.beyond.absorb(self.next);
         // What is held beyond a gap is passed as a whole, and each range once.
-        self.early.retain(|&(start, end)| {
-            let waits = end > self.next;
-            if !waits {
-                self.early_delivered += end - start;
-            }
-            waits
-        });
+        while let Some((start, end)) = self.early.pop_if(|(_, end)| *end <= self.next) {
+            self.early_delivered += end - start;
+        }
     }
 }
 

@@ -1,0 +1,138 @@
+//! What a receiver holds beyond a gap: ranges of bytes, apart from each other, in order and by their last change.
+
+use std::collections::VecDeque;
+
+/// Changes of ranges that are gone which may be kept before they are looked for.
+const MOST_GONE: usize = 16;
+
+/// The ranges. A burst of losses leaves thousands of them, so that none is looked for one by one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beyond {
+    /// In their order.
+    ranges: VecDeque<Range>,
+    /// Starts and changes, the last one last. Those of ranges that are gone or have changed again are removed now and then.
+    changed: Vec<(u64, u64)>,
+    changes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    start: u64,
+    end: u64,
+    /// The number of its last change.
+    change: u64,
+}
+
+impl Beyond {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The ranges in their order.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        self.ranges.iter().map(|range| (range.start, range.end))
+    }
+
+    /// The ranges, the most recently changed first.
+    pub(crate) fn recent(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.changed
+            .iter()
+            .rev()
+            .filter_map(|&(start, change)| Some((start, self.unchanged(start, change)?.end)))
+    }
+
+    /// Adds `start..end`, as one range with those that it touches.
+    pub(crate) fn store(&mut self, start: u64, end: u64) {
+        // Most follow what came last.
+        if let Some(last) = self.ranges.back_mut()
+            && last.end == start
+            && last.change == self.changes
+        {
+            last.end = end;
+            return;
+        }
+        let mut new = Range { start, end, change: self.changes + 1 };
+        // Most come behind all others.
+        let is_last = self.ranges.back().is_none_or(|last| last.end < start);
+        let place =
+            if is_last { self.ranges.len() } else { self.ranges.partition_point(|range| range.end < start) };
+        let touched = self.ranges.range(place..).take_while(|range| range.start <= end).count();
+        if touched > 0 {
+            new.start = start.min(self.ranges[place].start);
+            new.end = end.max(self.ranges[place + touched - 1].end);
+            self.ranges[place] = new;
+            self.ranges.drain(place + 1..place + touched);
+        } else {
+            self.ranges.insert(place, new);
+        }
+        self.changes += 1;
+        self.changed.push((new.start, new.change));
+        if self.changed.len() > 2 * self.ranges.len() + MOST_GONE {
+            self.forget_changes();
+        }
+    }
+
+    /// Removes the ranges that what has arrived in order, up to `next`, has reached; returns up to where it now has.
+    pub(crate) fn absorb(&mut self, mut next: u64) -> u64 {
+        while let Some(first) = self.ranges.pop_front_if(|first| first.start <= next) {
+            next = next.max(first.end);
+        }
+        if self.ranges.is_empty() {
+            self.changed.clear();
+        }
+        next
+    }
+
+    /// The range that has changed last by this change.
+    fn unchanged(&self, start: u64, change: u64) -> Option<&Range> {
+        let place = self.ranges.binary_search_by_key(&start, |range| range.start).ok()?;
+        Some(&self.ranges[place]).filter(|range| range.change == change)
+    }
+
+    #[cold]
+    fn forget_changes(&mut self) {
+        let mut changed = core::mem::take(&mut self.changed);
+        changed.retain(|&(start, change)| self.unchanged(start, change).is_some());
+        self.changed = changed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same as a plain list, the most recently changed first.
+    fn store(list: &mut Vec<(u64, u64)>, start: u64, end: u64) {
+        let (mut start, mut end) = (start, end);
+        while let Some(place) = list.iter().position(|&(low, high)| low <= end && high >= start) {
+            let (low, high) = list.remove(place);
+            (start, end) = (start.min(low), end.max(high));
+        }
+        list.insert(0, (start, end));
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_list_does(steps in proptest::collection::vec((1..60_u64, 1..6_u64, 0..8_u8), 1..200)) {
+            let (mut beyond, mut list, mut next) = (Beyond::default(), Vec::new(), 0);
+            for (gap, length, rest) in steps {
+                if rest > 0 {
+                    let start = next + gap;
+                    beyond.store(start, start + length);
+                    store(&mut list, start, start + length);
+                } else {
+                    next = beyond.absorb(next + length);
+                    list.retain(|&(start, end)| start > next || end > next);
+                    prop_assert!(list.iter().all(|&(start, _)| start > next), "{} {:?}", next, list);
+                }
+                prop_assert!(beyond.recent().eq(list.iter().copied()));
+                prop_assert_eq!(beyond.is_empty(), list.is_empty());
+                let mut ordered = list.clone();
+                ordered.sort_unstable();
+                prop_assert!(beyond.iter().eq(ordered));
+            }
+        }
+    }
+}

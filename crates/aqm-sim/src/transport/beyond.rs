@@ -2,16 +2,13 @@
 
 use std::collections::VecDeque;
 
-/// Changes of ranges that are gone which may be kept before they are looked for.
-const MOST_GONE: usize = 16;
-
 /// The ranges. A burst of losses leaves thousands of them, so that none is looked for one by one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beyond {
     /// In their order.
     ranges: VecDeque<Range>,
-    /// Starts and changes, the last one last. Those of ranges that are gone or have changed again are removed now and then.
-    changed: Vec<(u64, u64)>,
+    /// The same ranges, the most recently changed last.
+    changed: VecDeque<Range>,
     changes: u64,
 }
 
@@ -35,66 +32,51 @@ impl Beyond {
     }
 
     /// The ranges, the most recently changed first.
+    #[inline]
     pub(crate) fn recent(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.changed
-            .iter()
-            .rev()
-            .filter_map(|&(start, change)| Some((start, self.unchanged(start, change)?.end)))
+        self.changed.iter().rev().map(|range| (range.start, range.end))
     }
 
     /// Adds `start..end`, as one range with those that it touches.
     pub(crate) fn store(&mut self, start: u64, end: u64) {
         // Most follow what came last.
-        if let Some(last) = self.ranges.back_mut()
+        if let (Some(last), Some(changed)) = (self.ranges.back_mut(), self.changed.back_mut())
             && last.end == start
-            && last.change == self.changes
+            && last.change == changed.change
         {
-            last.end = end;
+            (last.end, changed.end) = (end, end);
             return;
         }
-        let mut new = Range { start, end, change: self.changes + 1 };
+        self.changes += 1;
+        let mut new = Range { start, end, change: self.changes };
         // Most come behind all others.
         let is_last = self.ranges.back().is_none_or(|last| last.end < start);
         let place =
             if is_last { self.ranges.len() } else { self.ranges.partition_point(|range| range.end < start) };
-        let touched = self.ranges.range(place..).take_while(|range| range.start <= end).count();
-        if touched > 0 {
-            new.start = start.min(self.ranges[place].start);
-            new.end = end.max(self.ranges[place + touched - 1].end);
-            self.ranges[place] = new;
-            self.ranges.drain(place + 1..place + touched);
-        } else {
-            self.ranges.insert(place, new);
+        while let Some(&touched) = self.ranges.get(place)
+            && touched.start <= end
+        {
+            self.ranges.remove(place);
+            self.forget_change(touched.change);
+            (new.start, new.end) = (new.start.min(touched.start), new.end.max(touched.end));
         }
-        self.changes += 1;
-        self.changed.push((new.start, new.change));
-        if self.changed.len() > 2 * self.ranges.len() + MOST_GONE {
-            self.forget_changes();
-        }
+        self.ranges.insert(place, new);
+        self.changed.push_back(new);
     }
 
     /// Removes the ranges that what has arrived in order, up to `next`, has reached; returns up to where it now has.
     pub(crate) fn absorb(&mut self, mut next: u64) -> u64 {
         while let Some(first) = self.ranges.pop_front_if(|first| first.start <= next) {
+            self.forget_change(first.change);
             next = next.max(first.end);
-        }
-        if self.ranges.is_empty() {
-            self.changed.clear();
         }
         next
     }
 
-    /// The range that has changed last by this change.
-    fn unchanged(&self, start: u64, change: u64) -> Option<&Range> {
-        let place = self.ranges.binary_search_by_key(&start, |range| range.start).ok()?;
-        Some(&self.ranges[place]).filter(|range| range.change == change)
-    }
-
-    #[cold]
-    fn forget_changes(&mut self) {
-        let mut changed = core::mem::take(&mut self.changed);
-        changed.retain(|&(start, change)| self.unchanged(start, change).is_some());
-        self.changed = changed;
+    fn forget_change(&mut self, change: u64) {
+        if let Ok(place) = self.changed.binary_search_by_key(&change, |range| range.change) {
+            self.changed.remove(place);
+        }
     }
 }
 

@@ -55,8 +55,8 @@ impl Medium {
         self.taken = Some((port, until));
     }
 
-    /// Whether what this port has sent is out of the way now; the medium is idle then.
-    pub(crate) fn is_released(&mut self, port: u32, now: Time) -> bool {
+    /// The medium is idle again if what this port has sent is out of the way now; answers whether it is.
+    pub(crate) fn release(&mut self, port: u32, now: Time) -> bool {
         let is_over = self.taken == Some((port, now));
         if is_over {
             self.taken = None;
@@ -76,8 +76,8 @@ impl Medium {
         }
     }
 
-    /// A port that has sent asks for the medium again, if only its turn has come to an end or there is more to send; answers
-    /// whether it does. It has found the medium busy since its last bit left, at `sent`.
+    /// A port that has sent asks for the medium again if it has more to send, and for its next turn in any case; answers whether
+    /// it does. It has found the medium busy since its last bit left, at `sent`.
     pub(crate) fn ask_again(&mut self, port: u32, sent: Time, has_more: bool) -> bool {
         let asks = has_more || matches!(self.waiting, Waiting::Turns(_));
         if asks {
@@ -131,10 +131,10 @@ mod tests {
         let mut medium = Medium::new("air", Access::Turns, 1);
         let now = Time::from_nanos(5);
         medium.take(7, now);
-        assert!(medium.is_busy() && !medium.is_released(3, now) && !medium.is_released(7, Time::ZERO));
+        assert!(medium.is_busy() && !medium.release(3, now) && !medium.release(7, Time::ZERO));
         medium.wait(3, Time::ZERO);
         medium.wait(2, Time::ZERO);
-        assert!(medium.is_released(7, now) && !medium.is_busy());
+        assert!(medium.release(7, now) && !medium.is_busy());
         assert_eq!(
             [medium.next(now), medium.next(now), medium.next(now)],
             [Some((3, now)), Some((2, now)), None]

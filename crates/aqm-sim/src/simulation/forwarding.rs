@@ -337,7 +337,7 @@ impl Simulation {
     #[inline(never)]
     fn serve_medium(&mut self, port: PortId, medium: usize) -> Option<Time> {
         let now = self.shared.now;
-        if self.media[medium].is_released(port as u32, now) {
+        if self.media[medium].release(port as u32, now) {
             let device = self.ports[port].device_mut()?;
             let has_more = !device.ring.is_empty() || device.observed.queued.packets > 0;
             device.busy = self.media[medium].ask_again(port as u32, device.until, has_more);

@@ -1,6 +1,6 @@
 //! From the first event to the last.
 
-use super::state::Simulation;
+use super::state::{MONITOR_PERIOD, Simulation};
 use crate::endpoint::flow::Endpoints;
 use crate::measure::metrics::PortSample;
 use crate::metrics::registry::Part;
@@ -13,9 +13,6 @@ use crate::simulation::engine::{EventKind, Next, Target};
 use crate::simulation::faults::Fault;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
-
-/// Events between two looks at the monitor.
-pub(super) const MONITOR_PERIOD: u64 = 1 << 16;
 
 /// From so many flows or packets on, asking for memory ahead pays.
 const MANY_FLOWS: usize = 256;

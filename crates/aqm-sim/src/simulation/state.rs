@@ -1,7 +1,6 @@
 //! What a simulation consists of.
 
 use super::faults::Faults;
-use super::run::MONITOR_PERIOD;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::held::Held;
 use crate::endpoint::rated::Nic;
@@ -24,6 +23,8 @@ use aqm_core::spec::SpecError;
 use aqm_core::units::{Bytes, Span, Time};
 use std::collections::BTreeMap;
 
+/// Events between two looks at the monitor.
+pub(super) const MONITOR_PERIOD: u64 = 1 << 16;
 /// End of a route.
 pub(crate) const END: u32 = u32::MAX;
 /// Upstream of a port that takes packets from a host, or from several ports.

@@ -63,9 +63,10 @@ pub fn run(
     for server in servers {
         ends.serve(server)?;
     }
-    // Until here an interrupt ends this process, and all.
-    process::ignore_terminal();
     let mut child = ends.command(command)?;
+    // Until here an interrupt ends this process, and all: between two, of which one ignored it and the other was not there
+    // yet, it would be lost.
+    process::ignore_terminal();
     let real_time = clock::be_punctual();
     let cpu = clock::cpu();
     let (status, end) = link.carry(&mut child, config.capture.as_deref())?;

@@ -32,15 +32,19 @@ class Measured:
         aqm: the discipline, or `UNNAMED`.
         times_s: times of the series.
         series: its columns, as in results: NaN is nothing.
-        rtts_ms: round trips, each one.
+        pings_ms: round-trip times, an array for each path, as each path has its own shortest.
         metrics: metrics of the whole.
     """
 
     aqm: str
     times_s: Reals = field(default_factory=lambda: np.zeros(0))
     series: Mapping[str, Reals] = field(default_factory=dict)
-    rtts_ms: Reals = field(default_factory=lambda: np.zeros(0))
+    pings_ms: Sequence[Reals] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
+
+    def delays_ms(self) -> Reals:
+        """Return the queue delay of every round trip: its time less the shortest of its path."""
+        return np.concatenate([waited(path[np.isfinite(path)]) for path in self.pings_ms] or [np.zeros(0)])
 
 
 @dataclass(frozen=True)
@@ -154,8 +158,7 @@ def _frame(name: str, parts: Sequence[tuple[str, Measured]]) -> pl.DataFrame:
                 if math.isfinite(time) and math.isfinite(value)
             ]
         elif name == "histograms":
-            delays = waited(one.rtts_ms)
-            values, counts = np.unique((delays[np.isfinite(delays)] * 1e6).astype(np.int64), return_counts=True)
+            values, counts = np.unique((one.delays_ms() * 1e6).astype(np.int64), return_counts=True)
             rows += [
                 {**run, "name": "qdelay", "value_ns": int(value), "count": int(count)}
                 for value, count in zip(values, counts, strict=True)
@@ -166,13 +169,16 @@ def _frame(name: str, parts: Sequence[tuple[str, Measured]]) -> pl.DataFrame:
 
 
 def _metrics(one: Measured) -> dict[str, float]:
-    found = {}
-    if "goodput_mbit" in one.series and np.isfinite(one.series["goodput_mbit"]).any():
-        found["goodput_mbit"] = float(np.nanmean(one.series["goodput_mbit"]))
-    rtts = one.rtts_ms[np.isfinite(one.rtts_ms)]
-    if len(rtts):
-        delays = waited(rtts)
-        found |= {"rtt_mean_ms": float(rtts.mean()), "rtt_base_ms": float(rtts.min())}
+    found = {
+        name: float(np.nanmean(values))
+        for name, values in one.series.items()
+        if name.endswith("goodput_mbit") and np.isfinite(values).any()
+    }
+    delays = one.delays_ms()
+    if len(delays):
+        rtts = np.concatenate([path[np.isfinite(path)] for path in one.pings_ms])
+        # Of several paths, the shortest of each by its share of the pings.
+        found |= {"rtt_mean_ms": float(rtts.mean()), "rtt_base_ms": float((rtts - delays).mean())}
         found |= {"qdelay_mean_ms": float(delays.mean())}
         found |= {f"qdelay_{name}_ms": float(np.quantile(delays, share)) for name, share in QUANTILES.items()}
     return {**found, **{name: value for name, value in one.metrics.items() if math.isfinite(value)}}

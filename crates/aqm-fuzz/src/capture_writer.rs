@@ -5,7 +5,7 @@ use aqm_io::capture::{Capture, Frame, LinkType, PcapWriter, PcapngWriter};
 use arbitrary::Arbitrary;
 
 const LINKS: [LinkType; 5] =
-    [LinkType::RawIp, LinkType::Ethernet, LinkType::Loopback, LinkType::LinuxSll, LinkType::LinuxSll2];
+    [LinkType::RAW_IP, LinkType::ETHERNET, LinkType::LOOPBACK, LinkType::LINUX_SLL, LinkType::LINUX_SLL2];
 
 #[derive(Arbitrary, Debug)]
 pub(crate) struct Run {

@@ -26,7 +26,7 @@ struct Segment {
 }
 
 pub(crate) fn run(run: Run) {
-    let mut writer = PcapngWriter::new(LinkType::RawIp);
+    let mut writer = PcapngWriter::new(LinkType::RAW_IP);
     let (mut now, mut numbers, mut carried) = (0, [0_u32; 2], 0);
     for one in &run.segments {
         now += u64::from(one.micros) * 1000;

@@ -78,7 +78,7 @@ fn written_captures_are_read_by_an_independent_reader() {
     // UDP in IPv4: 192.0.2.1 port 5 to 192.0.2.2 port 6, CE, four bytes of payload.
     let mut packet = vec![0x45, 3, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
     packet.extend([0, 5, 0, 6, 0, 12, 0, 0, 1, 2, 3, 4]);
-    let (mut pcap, mut pcapng) = (PcapWriter::new(LinkType::RawIp), PcapngWriter::new(LinkType::RawIp));
+    let (mut pcap, mut pcapng) = (PcapWriter::new(LinkType::RAW_IP), PcapngWriter::new(LinkType::RAW_IP));
     for (number, comment) in [None, Some("dropped: congestion"), Some("marked")].into_iter().enumerate() {
         let time = Time::from_nanos(1_700_000_000_000_000_001 + 7 * number as u64);
         let frame = Frame { time, data: &packet, wire_length: packet.len() as u32 };

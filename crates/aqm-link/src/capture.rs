@@ -22,7 +22,7 @@ pub(crate) struct Capture {
 impl Capture {
     /// A capture in a new file; the link starts `start` nanoseconds after 1970.
     pub(crate) fn create(path: &Path, start: u64) -> io::Result<Capture> {
-        let writer = PcapngWriter::new(LinkType::Ethernet);
+        let writer = PcapngWriter::new(LinkType::ETHERNET);
         Ok(Capture { writer, to: File::create(path)?, start, collected: 0, failed: None })
     }
 

@@ -3,12 +3,15 @@
 use super::flow::FiveTuple;
 use super::record::Record;
 use super::skipped::SkipReason;
+use super::tunnel;
 use aqm_core::packet::{Ecn, TcpView};
 use etherparse::err::ip::LaxHeaderSliceError;
 use etherparse::{IpNumber, LaxIpPayloadSlice, LaxIpSlice, TcpHeaderSlice, TcpOptionElement};
 
 /// The largest packet that Linux builds with BIG TCP (`GSO_MAX_SIZE`).
 const LARGEST_PACKET: usize = 8 * 65535;
+/// Most tunnels in one another that are followed.
+const MOST_TUNNELS: usize = 4;
 /// RFC 8200 section 4.7: nothing follows this header.
 const IPV6_NO_NEXT_HEADER: u8 = 59;
 
@@ -43,36 +46,79 @@ pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
     let captured = &record.data[offset.min(record.data.len())..];
     // A file may state fewer bytes on the wire than it holds.
     let on_wire = (record.wire_length as usize).max(record.data.len()).saturating_sub(offset);
-    let (ip, extension_error) = LaxIpSlice::from_slice(captured).map_err(|error| match error {
-        LaxHeaderSliceError::Len(_) => SkipReason::CutHeader,
-        LaxHeaderSliceError::Content(_) => SkipReason::Malformed,
-    })?;
-    let (length, traffic_class) = match &ip {
-        LaxIpSlice::Ipv4(ip) => (ipv4_length(ip.header().slice(), on_wire)?, ip.header().slice()[1]),
-        LaxIpSlice::Ipv6(ip) => {
-            let header = ip.header();
-            (ipv6_length(header.slice(), on_wire)?, header.traffic_class())
-        }
+    let outer = Ip::read(captured, on_wire)?;
+    let inner = outer.innermost();
+    let payload = inner.slice.payload();
+    let transport = transport(payload, inner.payload_length());
+    // A queue sees the length and the traffic class of the whole packet, and the flow inside a tunnel.
+    let traffic_class = match &outer.slice {
+        LaxIpSlice::Ipv4(ip) => ip.header().slice()[1],
+        LaxIpSlice::Ipv6(ip) => ip.header().traffic_class(),
     };
-    let payload = ip.payload();
-    // Offset of the transport header, behind extension headers.
-    let headers = payload.payload.as_ptr().addr() - captured.as_ptr().addr();
-    let transport = transport(payload, length.saturating_sub(headers));
     Ok(Decoded {
         five_tuple: FiveTuple {
-            source: ip.source_addr(),
-            destination: ip.destination_addr(),
+            source: inner.slice.source_addr(),
+            destination: inner.slice.destination_addr(),
             protocol: payload.ip_number.0,
             ports: transport.ports,
         },
-        length: length as u32,
+        length: outer.length as u32,
         tcp: transport.tcp,
         options: transport.options,
         dscp: traffic_class >> 2,
         ecn: ecn(traffic_class),
-        cut_transport: transport.cut || extension_error.is_some(),
-        beyond_frame: length > on_wire,
+        cut_transport: transport.cut || inner.is_cut,
+        beyond_frame: outer.length > on_wire,
     })
+}
+
+/// An IP header and what was captured behind it.
+#[derive(Clone)]
+struct Ip<'a> {
+    slice: LaxIpSlice<'a>,
+    captured: &'a [u8],
+    /// Bytes on the wire from this header on.
+    length: usize,
+    /// Extension headers were not captured completely.
+    is_cut: bool,
+}
+
+impl<'a> Ip<'a> {
+    fn read(captured: &'a [u8], on_wire: usize) -> Result<Ip<'a>, SkipReason> {
+        let (slice, extension_error) = LaxIpSlice::from_slice(captured).map_err(|error| match error {
+            LaxHeaderSliceError::Len(_) => SkipReason::CutHeader,
+            LaxHeaderSliceError::Content(_) => SkipReason::Malformed,
+        })?;
+        let length = match &slice {
+            LaxIpSlice::Ipv4(ip) => ipv4_length(ip.header().slice(), on_wire)?,
+            LaxIpSlice::Ipv6(ip) => ipv6_length(ip.header().slice(), on_wire)?,
+        };
+        Ok(Ip { slice, captured, length, is_cut: extension_error.is_some() })
+    }
+
+    /// Bytes on the wire behind its headers, and those of extensions.
+    fn payload_length(&self) -> usize {
+        let headers = self.slice.payload().payload.as_ptr().addr() - self.captured.as_ptr().addr();
+        self.length.saturating_sub(headers)
+    }
+
+    /// The packet inside tunnels, as far as it was captured.
+    fn innermost(&self) -> Ip<'a> {
+        let mut ip = self.clone();
+        for _ in 0..MOST_TUNNELS {
+            let payload = ip.slice.payload();
+            let offset = tunnel::inside(payload.ip_number, payload.payload).filter(|_| !payload.fragmented);
+            let inside = offset.and_then(|offset| {
+                let on_wire = ip.payload_length().saturating_sub(offset);
+                Ip::read(payload.payload.get(offset..)?, on_wire).ok()
+            });
+            match inside {
+                Some(inside) => ip = inside,
+                None => break,
+            }
+        }
+        ip
+    }
 }
 
 /// Total length of an IPv4 packet. Zero means that the sending host's offload will still segment the packet: then the

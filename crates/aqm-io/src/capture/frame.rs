@@ -14,7 +14,7 @@ pub const ETHERNET_HEADER_BYTES: usize = 14;
 /// What is no readable IP packet (ARP, anything malformed) has protocol 0, is not ECN-capable, and is one flow together.
 pub fn metadata(frame: &[u8], cookie: u64, length: u32) -> Packet {
     let wire_length = frame.len() as u32;
-    let record = Record { link: Ok(LinkType::Ethernet), time: None, data: frame, wire_length };
+    let record = Record { link: Ok(LinkType::ETHERNET), time: None, data: frame, wire_length };
     let Ok(decoded) = decode::packet(&record) else {
         return Packet { protocol: 0, ..Packet::new(cookie, 0, length) };
     };
@@ -33,7 +33,7 @@ pub fn metadata(frame: &[u8], cookie: u64, length: u32) -> Packet {
 /// Sets CE (RFC 3168 section 5) in the IP header of a frame, and mends the checksum of IPv4 (RFC 1624, equation 3).
 /// Without such a header nothing changes.
 pub fn set_ce(frame: &mut [u8]) {
-    let Ok(offset) = LinkType::Ethernet.ip_offset(frame) else { return };
+    let Ok(offset) = LinkType::ETHERNET.ip_offset(frame) else { return };
     match frame.get_mut(offset..).unwrap_or_default() {
         header @ [0x40..=0x4f, _, ..] if header.len() >= 20 => {
             let before = u16::from_be_bytes([header[0], header[1]]);

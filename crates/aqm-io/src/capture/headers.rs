@@ -121,7 +121,7 @@ mod tests {
             },
         };
         let udp = Headers { transport: Transport::Udp, payload: 172, ..tcp };
-        let mut writer = PcapngWriter::new(LinkType::RawIp);
+        let mut writer = PcapngWriter::new(LinkType::RAW_IP);
         for one in [tcp, udp] {
             let data = one.bytes();
             writer.add(&Frame { time: Time::ZERO, data: &data, wire_length: one.wire_length(&data) }, None);

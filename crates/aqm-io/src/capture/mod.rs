@@ -5,7 +5,7 @@
 //! panic.
 //!
 //! One file, one job: `container` reads the file formats, `pcapng` the specifics of that one, `link` finds the IP
-//! packet in a frame, `decode` reads its headers, `clock` makes times for replay, `flow` numbers flows, `reader`
+//! packet in a frame, `decode` reads its headers, `tunnel` finds the packet inside a tunnel, `clock` makes times for replay, `flow` numbers flows, `reader`
 //! combines them; `packets` is the result, `summary` describes it to the user. `path` follows TCP's
 //! connections. `writer` writes captures, and `headers` the packets of a simulation. `frame` is what a live link
 //! needs of one frame.
@@ -25,6 +25,7 @@ mod reader;
 mod record;
 mod skipped;
 mod summary;
+mod tunnel;
 mod writer;
 
 pub use flow::{CapturedFlow, FiveTuple};

@@ -437,7 +437,7 @@ mod tests {
 
     /// Follows segments with the milliseconds in which they pass; a packet's timestamp is its time.
     fn followed(segments: &[(u64, Sent)]) -> PathTrace {
-        let mut writer = PcapngWriter::new(LinkType::RawIp);
+        let mut writer = PcapngWriter::new(LinkType::RAW_IP);
         let mut latest = [Time::ZERO; 2];
         for (millis, sent) in segments {
             let now = Time::from_nanos(millis * MS);

@@ -51,9 +51,31 @@ impl Section {
                 wire_length: packet.origlen,
             }),
             Block::Unknown(other) if self.native(other.block_type) == OBSOLETE_PACKET_BLOCK => {
-                Some(Record { link: Err(SkipReason::ObsoleteBlock), time: None, data: &[], wire_length: 0 })
+                Some(self.obsolete(other.data))
             }
             _ => None,
+        }
+    }
+
+    /// An obsolete Packet Block: interface and drops in 16 bits each, then as an Enhanced Packet Block.
+    fn obsolete<'a>(&self, body: &'a [u8]) -> Record<'a> {
+        let cut = Record { link: Err(SkipReason::CutHeader), time: None, data: &[], wire_length: 0 };
+        let field = |at: usize| {
+            let bytes = *body.get(at..)?.first_chunk()?;
+            Some(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+        };
+        let fields = [0, 4, 8, 12, 16].map(field);
+        let [Some(first), Some(high), Some(low), Some(captured), Some(wire_length)] = fields else {
+            return cut;
+        };
+        let Some(data) = body[20..].get(..captured as usize) else { return cut };
+        let interface = if self.big_endian { first >> 16 } else { first & 0xffff };
+        let interface = self.interfaces.get(interface as usize);
+        Record {
+            link: interface.map_or(Err(SkipReason::NoInterface), |interface| interface.link),
+            time: interface.map(|interface| interface.clock.time(u64::from(high) << 32 | u64::from(low))),
+            data,
+            wire_length,
         }
     }
 

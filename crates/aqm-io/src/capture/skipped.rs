@@ -1,5 +1,6 @@
 //! Contents of a capture other than IP packets.
 
+use super::link;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -11,7 +12,7 @@ pub enum SkipReason {
     Arp,
     /// Another protocol that is not IP.
     NotIp,
-    /// A link type, by its number, that is not supported.
+    /// A link type, by its number, in which no IP is known.
     UnsupportedLink(u16),
     /// Too little was captured to hold the IP header.
     CutHeader,
@@ -21,8 +22,12 @@ pub enum SkipReason {
     BadLength,
     /// A pcapng packet of an interface that was not described.
     NoInterface,
-    /// A pcapng Packet Block, which Enhanced Packet Blocks replaced.
-    ObsoleteBlock,
+    /// Encrypted on the link, as Wi-Fi is.
+    Encrypted,
+    /// A part of a packet, as the link layer cuts it.
+    Fragment,
+    /// Several packets in one frame of Wi-Fi (A-MSDU).
+    Aggregate,
 }
 
 /// Frames left out, by reason.
@@ -55,12 +60,17 @@ impl fmt::Display for SkipReason {
         match self {
             SkipReason::Arp => f.write_str("ARP"),
             SkipReason::NotIp => f.write_str("other non-IP"),
-            SkipReason::UnsupportedLink(number) => write!(f, "of unsupported link type {number}"),
+            SkipReason::UnsupportedLink(number) => match link::name(*number) {
+                Some(name) => write!(f, "of link type {name} ({number}), which is not supported"),
+                None => write!(f, "of unknown link type {number}"),
+            },
             SkipReason::CutHeader => f.write_str("with the IP header cut off"),
             SkipReason::Malformed => f.write_str("with a malformed IP header"),
             SkipReason::BadLength => f.write_str("with an impossible IP length"),
             SkipReason::NoInterface => f.write_str("of an undescribed interface"),
-            SkipReason::ObsoleteBlock => f.write_str("in obsolete Packet Blocks"),
+            SkipReason::Encrypted => f.write_str("encrypted on the link"),
+            SkipReason::Fragment => f.write_str("fragments of the link layer"),
+            SkipReason::Aggregate => f.write_str("aggregates of Wi-Fi (A-MSDU)"),
         }
     }
 }

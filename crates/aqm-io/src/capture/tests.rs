@@ -76,6 +76,13 @@ fn enhanced(endian: Endian, interface: u32, ticks: u64, frame: &[u8]) -> Vec<u8>
     block(endian, 6, &[&head, frame].concat())
 }
 
+/// An obsolete Packet Block.
+fn obsolete(endian: Endian, interface: u16, ticks: u64, frame: &[u8]) -> Vec<u8> {
+    let length = frame.len() as u32;
+    let fields = [(ticks >> 32) as u32, ticks as u32, length, length].map(|value| endian.u32(value)).concat();
+    block(endian, 2, &[&endian.u16(interface)[..], &endian.u16(0xffff), &fields, frame].concat())
+}
+
 fn simple(endian: Endian, frame: &[u8]) -> Vec<u8> {
     block(endian, 3, &[&endian.u32(frame.len() as u32), frame].concat())
 }
@@ -189,14 +196,16 @@ fn pcapng_interfaces_have_their_own_link_type_and_clock() {
             section(endian),
             interface(endian, 101, 0x80 | 10),
             enhanced(endian, 0, 6 * 1024 + 512, &ip),
-            block(endian, 2, &[0; 32]),
+            obsolete(endian, 0, 7 * 1024, &ip),
+            obsolete(endian, 3, 0, &ip),
+            block(endian, 2, &[0; 8]),
         ]
         .concat();
         let capture = read(&file);
-        assert_eq!(times(&capture), [0, 123, 123, 1_500_000_000]);
+        assert_eq!(times(&capture), [0, 123, 123, 1_500_000_000, 2_000_000_000]);
         assert_eq!(capture.oddities().untimed, 1);
         let left_out: Vec<_> = capture.skipped().iter().collect();
-        assert_eq!(left_out, [(SkipReason::NoInterface, 1), (SkipReason::ObsoleteBlock, 1)]);
+        assert_eq!(left_out, [(SkipReason::CutHeader, 1), (SkipReason::NoInterface, 2)]);
     }
 }
 
@@ -326,6 +335,63 @@ fn other_link_layers_are_read() {
 }
 
 #[test]
+fn a_tunnel_has_the_flows_inside_and_the_length_outside() {
+    let inner = ipv4(6, 0, 0, &tcp(0x10, &[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], 200));
+    let inner6 = ipv6(6, 0, &tcp(0x10, &[], 200));
+    let gre = |header: &[u8], payload: &[u8]| [header, payload].concat();
+    let ports = (5001, 80);
+    for (tunnel, overhead, payload) in [
+        (ipv4(4, 0b1011_1001, 0, &inner), 20, 200),
+        (ipv4(41, 0b1011_1001, 0, &inner6), 20, 200),
+        (ipv6(4, 0b1011_1001, &inner), 40, 200),
+        (ipv4(47, 0b1011_1001, 0, &gre(&[0, 0, 8, 0], &inner)), 24, 200),
+        (
+            ipv4(47, 0b1011_1001, 0, &gre(&[0xb0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1], &inner)),
+            36,
+            200,
+        ),
+        (ipv4(47, 0b1011_1001, 0, &gre(&[0, 0, 0x65, 0x58], &ethernet(0x86dd, &inner6))), 38, 200),
+        (
+            ipv4(
+                47,
+                0b1011_1001,
+                0,
+                &gre(&[0x30, 0x81, 0x88, 0x0b, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0x21], &inner),
+            ),
+            38,
+            200,
+        ),
+        (ipv6(4, 0b1011_1001, &ipv4(47, 0, 0, &gre(&[0, 0, 8, 0], &inner))), 64, 200),
+    ] {
+        let (packet, flow) = only(101, tunnel);
+        let length = if flow.five_tuple.source.is_ipv6() { inner6.len() } else { inner.len() };
+        assert_eq!((flow.five_tuple.protocol, flow.five_tuple.ports), (6, ports));
+        assert_eq!(packet.length as usize, length + overhead);
+        assert_eq!((packet.tcp.unwrap().payload, packet.dscp, packet.ecn), (payload, 46, Ecn::Ect1));
+    }
+}
+
+#[test]
+fn a_tunnel_whose_inside_cannot_be_read_is_a_flow_of_its_own() {
+    let inner = ipv4(6, 0, 0, &tcp(0x10, &[], 200));
+    for (protocol, tunnel) in [
+        // Cut within the inner header; a fragment; GRE with routing; GRE with something else; an impossible length.
+        (4, ipv4(4, 0, 0, &inner)[..30].to_vec()),
+        (4, ipv4(4, 0, 0x2000, &inner)),
+        (47, ipv4(47, 0, 0, &[&[0x40, 0, 8, 0][..], &inner].concat())),
+        (47, ipv4(47, 0, 0, &[&[0, 0, 0x88, 0xcc][..], &inner].concat())),
+        (47, ipv4(47, 0, 0, &[0, 0, 8])),
+    ] {
+        let (packet, flow) = only(101, tunnel);
+        assert_eq!((flow.five_tuple.protocol, flow.five_tuple.ports), (protocol, (0, 0)));
+        assert!(packet.tcp.is_none());
+    }
+    // Tunnels in tunnels are followed so far.
+    let nested = (0..100).fold(inner, |inside, _| ipv4(4, 0, 0, &inside));
+    assert_eq!(only(101, nested).1.five_tuple.protocol, 4);
+}
+
+#[test]
 fn everything_but_ip_packets_is_counted_by_kind() {
     let ip = ipv4(17, 0, 0, &udp(1, 2, 10));
     assert_eq!(skipped(ethernet(0x0806, &[0; 28])), [(SkipReason::Arp, 1)]);
@@ -443,11 +509,13 @@ fn a_capture_without_ip_packets_says_what_it_holds() {
     let arp =
         pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, ethernet(0x0806, &[0; 28])), (0, 0, vec![0; 60])]);
     assert_eq!(refusal(&arp), "hand.pcap: is a capture without IP packets: only 1 ARP, 1 other non-IP");
-    let wifi = pcap(Endian::Little, MICROS, 105, &[(0, 0, dns())]);
+    let usb = pcap(Endian::Little, MICROS, 189, &[(0, 0, dns())]);
     assert_eq!(
-        refusal(&wifi),
-        "hand.pcap: is a capture without IP packets: only 1 of unsupported link type 105"
+        refusal(&usb),
+        "hand.pcap: is a capture without IP packets: only 1 of link type USB_LINUX (189), which is not supported"
     );
+    let unknown = pcap(Endian::Little, MICROS, 9999, &[(0, 0, dns())]);
+    assert!(refusal(&unknown).ends_with("only 1 of unknown link type 9999"));
     let cut = pcap(Endian::Little, MICROS, ETHERNET, &[(0, 0, dns())]);
     assert!(refusal(&cut[..50]).contains("without IP packets: truncated after 0 packets"));
     let untimed = [section(Endian::Big), interface(Endian::Big, 1, 6), simple(Endian::Big, &dns())].concat();

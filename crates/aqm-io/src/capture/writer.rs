@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_pcap_record_equals_the_format_byte_by_byte() {
-        let mut writer = PcapWriter::new(LinkType::Ethernet);
+        let mut writer = PcapWriter::new(LinkType::ETHERNET);
         writer.add(&Frame { wire_length: 60, ..frame(1_000_000_002, &[7, 8]) }).unwrap();
         let mut expected = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
         expected.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0]);
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_pcapng_block_is_padded_and_holds_its_length_twice() {
-        let mut writer = PcapngWriter::new(LinkType::RawIp);
+        let mut writer = PcapngWriter::new(LinkType::RAW_IP);
         assert_eq!(writer.take().len(), 28 + 32);
         writer.add(&frame(1 << 32, &[7]), Some("ab"));
         let mut expected = vec![6, 0, 0, 0, 48, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
@@ -228,9 +228,9 @@ mod tests {
     fn pcap_refuses_times_after_2106_and_pcapng_takes_them() {
         let packet = datagram((1, 2), 0, 0);
         let late = frame((1 << 32) * NANOS_PER_SEC, &packet);
-        let refusal = PcapWriter::new(LinkType::RawIp).add(&late).unwrap_err();
+        let refusal = PcapWriter::new(LinkType::RAW_IP).add(&late).unwrap_err();
         assert!(refusal.to_string().starts_with("a packet at 4294967296 s is later than"), "{refusal}");
-        let mut writer = PcapngWriter::new(LinkType::RawIp);
+        let mut writer = PcapngWriter::new(LinkType::RAW_IP);
         writer.add(&late, None);
         assert_eq!(Capture::parse("late", &writer.take()).unwrap().packets().len(), 1);
     }
@@ -246,7 +246,7 @@ mod tests {
                 (0..3_600_000_000_000_u64, 1..5_u16, any::<u8>(), 0..2000_u16, prop::option::of(".{0,20}")), 1..40),
             cut in 28..3000_usize,
         ) {
-            let (mut pcap, mut pcapng) = (PcapWriter::new(LinkType::RawIp), PcapngWriter::new(LinkType::RawIp));
+            let (mut pcap, mut pcapng) = (PcapWriter::new(LinkType::RAW_IP), PcapngWriter::new(LinkType::RAW_IP));
             let (mut time_ns, mut files) = (start_ns, [Vec::new(), Vec::new()]);
             let mut expected = Vec::new();
             for (gap_ns, port, traffic_class, payload, comment) in &packets {

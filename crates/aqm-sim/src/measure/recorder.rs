@@ -50,8 +50,8 @@ impl Recorder {
         Recorder {
             tap,
             writer: match tap {
-                Tap::Queue => PcapngWriter::with_interfaces(LinkType::RawIp, &QUEUE),
-                Tap::Senders | Tap::Receivers => PcapngWriter::new(LinkType::RawIp),
+                Tap::Queue => PcapngWriter::with_interfaces(LinkType::RAW_IP, &QUEUE),
+                Tap::Senders | Tap::Receivers => PcapngWriter::new(LinkType::RAW_IP),
             },
             recorded: 0,
             under_way: Vec::new(),

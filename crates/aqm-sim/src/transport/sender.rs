@@ -21,13 +21,15 @@ use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::Time;
 use state::{
-    DuplicateAcks, LossRecovery, Phase, Reduced, Reduction, RetransmissionTimer, Settings, Stream, Trial,
-    Undo, WindowUse,
+    DuplicateAcks, Flight, LossRecovery, Phase, Reduced, Reduction, RetransmissionTimer, Settings, Stream,
+    Trial, Undo,
 };
+use validation::WindowUse;
 
 mod acknowledging;
 mod model;
 mod state;
+mod validation;
 
 /// A segment to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,7 @@ pub(crate) struct Sender {
     reduction: Reduction,
     timer: RetransmissionTimer,
     usage: WindowUse,
+    last_sent: Time,
     pacer: Option<Pacer>,
     rack: Option<Box<Rack>>,
     /// For controls that follow a model of the path.
@@ -98,7 +101,8 @@ impl Sender {
                 rtt: RttEstimator::new(tcp.span("minrto")).bounding_variation(tcp.is("rto", "variation")),
                 deadline: None,
             },
-            usage: WindowUse { limited: false, last_sent: Time::ZERO },
+            usage: WindowUse::default(),
+            last_sent: Time::ZERO,
             pacer,
             rack: tcp.flag("rack").then(Box::default),
             sampler,
@@ -282,7 +286,7 @@ impl Sender {
     }
 
     /// RFC 6675 section 5: looks for losses. Returns whether any is new.
-    fn find_lost(&mut self, flight: u64, now: Time) -> bool {
+    fn find_lost(&mut self, flight: Flight, now: Time) -> bool {
         let lost = self.detect_losses(now);
         if lost && self.recovery.phase == Phase::Open {
             self.enter_recovery(flight, now);
@@ -291,11 +295,11 @@ impl Sender {
     }
 
     /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe. Returns whether any loss is new.
-    fn run_rack(&mut self, ack: &Acknowledgment, flight: u64, duplicate: bool, now: Time) -> bool {
+    fn run_rack(&mut self, ack: &Acknowledgment, flight: Flight, duplicate: bool, now: Time) -> bool {
         let Some(rack) = &mut self.rack else { return false };
         if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.recovery.phase == Phase::Open {
             // Section 7.4.2: the loss needs a response although nothing is left to repair.
-            self.reduce(self.reduced(flight), now);
+            self.reduce(self.reduced(flight.without_limited_transmit()), now);
             self.reduction.until = self.stream.next;
             self.losses.recoveries += 1;
         }
@@ -314,7 +318,7 @@ impl Sender {
     }
 
     /// RFC 8985 section 6.2 steps 4 and 5. Returns whether any loss is new.
-    fn find_overdue(&mut self, flight: u64, now: Time) -> bool {
+    fn find_overdue(&mut self, flight: Flight, now: Time) -> bool {
         let Some(rack) = &mut self.rack else { return false };
         rack.reordering_timer = None;
         let reported = self.board.sacked_bytes();
@@ -337,7 +341,7 @@ impl Sender {
     }
 
     /// A duplicate acknowledgment (or, with SACK, one that reports new blocks).
-    fn on_duplicate(&mut self, flight: u64, now: Time) {
+    fn on_duplicate(&mut self, flight: Flight, now: Time) {
         self.duplicates.count += 1;
         if self.settings.sack {
             return;
@@ -356,12 +360,14 @@ impl Sender {
         }
     }
 
-    fn enter_recovery(&mut self, flight: u64, now: Time) {
-        self.save_undo(flight, now);
-        let reduced = self.reduced(flight);
+    fn enter_recovery(&mut self, flight: Flight, now: Time) {
+        self.save_undo(flight.bytes, now);
+        // RFC 6937 section 3: RecoverFS is all that is outstanding.
+        let recover_fs = self.reduced(flight.bytes);
         // ECN has already reduced this window: its loss needs no second reduction (RFC 3168 section 6.1.2).
         if self.stream.una >= self.reduction.until {
             let pipe = self.settings.reduced == Reduced::Pipe;
+            let reduced = self.reduced(flight.without_limited_transmit());
             self.reduce(if pipe { self.board.pipe() } else { reduced }, now);
         }
         (self.duplicates.recover, self.reduction.until) = (self.stream.next, self.stream.next);
@@ -369,7 +375,7 @@ impl Sender {
         self.losses.recoveries += 1;
         // A loss within the reduction for a mark goes on with it.
         self.recovery.prr =
-            self.settings.prr.then(|| self.recovery.prr.unwrap_or_else(|| self.begin_prr(reduced)));
+            self.settings.prr.then(|| self.recovery.prr.unwrap_or_else(|| self.begin_prr(recover_fs)));
         self.board.shrink();
         self.recovery.phase = Phase::Recovery { point: self.stream.next };
     }
@@ -400,6 +406,11 @@ impl Sender {
         }
     }
 
+    /// Bytes outstanding.
+    fn flight(&self) -> Flight {
+        Flight { bytes: self.stream.flight(), limited: self.duplicates.limited }
+    }
+
     /// What congestion reduces, with `flight` bytes outstanding.
     fn reduced(&self, flight: u64) -> u64 {
         if self.settings.reduced == Reduced::Window { self.control.window.cwnd } else { flight }
@@ -422,7 +433,7 @@ impl Sender {
             }
             if rack.reordering_timer.is_some_and(|at| at <= now) {
                 let open = self.recovery.phase == Phase::Open;
-                if self.find_overdue(self.stream.flight(), now) && open && self.settings.timer_prr {
+                if self.find_overdue(self.flight(), now) && open && self.settings.timer_prr {
                     self.reduce_proportionally(u64::from(self.settings.mss), false);
                 }
             }
@@ -456,13 +467,12 @@ impl Sender {
         self.control.on_timeout(self.reduced(self.stream.flight().min(self.board.pipe())), lowers);
         let (control, sampler) = (&mut self.control, &mut self.sampler);
         self.board.mark_all_lost(|segment| control.on_loss(sampler, segment, now));
-        self.duplicates.inflation = 0;
         self.recovery.prr = None;
         if let Some(rack) = &mut self.rack {
             rack.stop_probing();
             rack.reordering_timer = None;
         }
-        self.duplicates.count = 0;
+        (self.duplicates.count, self.duplicates.limited, self.duplicates.inflation) = (0, 0, 0);
         self.recovery.phase = Phase::Loss { point: self.stream.next };
         // RFC 6582 section 4.2: no fast retransmit for what was sent before the timeout.
         (self.duplicates.recover, self.reduction.until, self.reduction.at) =
@@ -488,7 +498,7 @@ impl Sender {
                 return opening.poll(now).then_some(syn);
             }
             // RFC 5681 section 4.1.
-            if self.stream.next > 0 && now.since(self.usage.last_sent) > self.timer.rtt.rto() {
+            if self.stream.next > 0 && now.since(self.last_sent) > self.timer.rtt.rto() {
                 self.control.on_idle();
             }
         }
@@ -519,29 +529,39 @@ impl Sender {
             return Some(self.sent(seq, payload, true, now));
         }
         let Some(payload) = fresh else {
-            self.note_limit(room);
+            if self.next_payload() > 0 && self.is_too_small(room) {
+                self.usage.note(&self.stream, true);
+            }
             return None;
         };
         let seq = self.stream.next;
         self.stream.next += u64::from(payload);
         self.board.on_sent(seq, payload, now);
+        let room = room - u64::from(payload);
+        let is_full = self.is_too_small(room);
+        self.usage.note(&self.stream, is_full);
+        self.note_limited_transmit(payload);
         let mut sent = self.sent(seq, payload, false, now);
         // Most acknowledgments let one segment go, and to ask again costs as much as to ask.
         if self.is_plain && self.is_open() && self.pacer.is_none() {
-            let room = room - u64::from(payload);
             sent.is_last = self.fresh(room).is_none();
-            if sent.is_last {
-                self.note_limit(room);
-            }
         }
         Some(sent)
     }
 
-    /// Nothing may be sent with this `room` in the window: remembers whether that is why.
+    /// Whether no full segment fits into this `room`.
     #[inline]
-    fn note_limit(&mut self, room: u64) {
-        let next = self.next_payload();
-        self.usage.limited = next > 0 && u64::from(next) > room;
+    fn is_too_small(&self, room: u64) -> bool {
+        room < u64::from(self.settings.mss)
+    }
+
+    /// `payload` bytes of new data were sent: what of them is beyond the window left it by limited transmit.
+    #[inline]
+    fn note_limited_transmit(&mut self, payload: u32) {
+        if self.duplicates.count > 0 && self.recovery.phase == Phase::Open {
+            let beyond = self.stream.flight().saturating_sub(self.control.window.cwnd);
+            self.duplicates.limited += beyond.min(u64::from(payload));
+        }
     }
 
     /// Payload of the segment that would be sent next, 0 if nothing waits.
@@ -582,7 +602,7 @@ impl Sender {
 
     #[inline(always)]
     fn sent(&mut self, seq: u64, payload: u32, retransmission: bool, now: Time) -> Transmission {
-        self.usage.last_sent = now;
+        self.last_sent = now;
         // RFC 6298 (5.1)
         if self.timer.deadline.is_none() {
             self.timer.start(now);

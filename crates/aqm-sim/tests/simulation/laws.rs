@@ -27,6 +27,14 @@ fn segments_per_rtt(scenario: &Scenario) -> f64 {
     run(scenario, 1).metrics["goodput_mbit"] * 1e6 / 8.0 / MSS * RTT / FLOWS
 }
 
+/// What is left of a formula's window when the round trip of each recovery counts, which has half of the window and does
+/// not grow: a cycle of 3/8 w^2 segments in w/2 round trips becomes one of 3/8 w^2 + w/2 in w/2 + 1. The formulas leave it
+/// out, as their windows are large; of ten segments it takes a tenth.
+fn with_recovery(p: f64) -> f64 {
+    let w = ((0.25 + 1.5 / p).sqrt() - 0.5) / 0.75;
+    1.0 / p / (w / 2.0 + 1.0) / (1.5 / p).sqrt()
+}
+
 #[test]
 fn a_fixed_window_gives_window_over_round_trip_time() {
     for (window_segments, delack) in [(10, "40ms"), (40, "off"), (100, "40ms")] {
@@ -54,7 +62,7 @@ fn newreno_follows_the_square_root_law() {
         let measured = segments_per_rtt(&lossy(loss, true));
         let constant = measured * loss.sqrt();
         println!("p = {loss}: W sqrt(p) = {constant:.3}");
-        assert!((constant / 1.31 - 1.0).abs() < 0.10, "p = {loss}: {constant}");
+        assert!((constant / (1.31 * with_recovery(loss)) - 1.0).abs() < 0.10, "p = {loss}: {constant}");
     }
 }
 
@@ -69,7 +77,7 @@ fn newreno_follows_pftk_with_timeouts() {
         let p = indications as f64 / report.metrics["packets_arrived"];
         let measured = report.metrics["goodput_mbit"] * 1e6 / 8.0 / MSS * RTT / FLOWS;
         let timeouts = (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0) * t0 * p * (1.0 + 32.0 * p * p);
-        let expected = RTT / (RTT * (2.0 * b * p / 3.0).sqrt() + timeouts);
+        let expected = RTT / (RTT * (2.0 * b * p / 3.0).sqrt() + timeouts) * with_recovery(p);
         println!(
             "loss {loss}, p = {p:.5}: {measured:.2} segments per RTT, PFTK {expected:.2}, ratio {:.3}",
             measured / expected

@@ -27,7 +27,7 @@ impl Sender {
     #[inline(never)]
     fn on_any(&mut self, ack: &Acknowledgment, now: Time) {
         self.check_if_application_limited();
-        let (una, flight, prior_inflight) = (self.stream.una, self.stream.flight(), self.board.pipe());
+        let (una, flight, prior_inflight) = (self.stream.una, self.flight(), self.board.pipe());
         let mut sacked = 0;
         // Data that a timeout takes for lost arrive as they were first sent.
         let mut original = false;
@@ -49,9 +49,9 @@ impl Sender {
         }
         let mut delivered = 0;
         if ack.ack > self.stream.una {
-            delivered = self.on_progress(ack, flight, sacked, &mut original, now);
-        } else if flight > 0 && (sacked > 0 || ack.sack_count == 0) {
-            let acked = self.acked(ack, flight, sacked, Span::ZERO, now);
+            delivered = self.on_progress(ack, flight.bytes, sacked, &mut original, now);
+        } else if flight.bytes > 0 && (sacked > 0 || ack.sack_count == 0) {
+            let acked = self.acked(ack, flight.bytes, sacked, Span::ZERO, now);
             self.observe(&acked);
             self.on_duplicate(flight, now);
         }
@@ -62,7 +62,7 @@ impl Sender {
             sacked > 0 && self.find_lost(flight, now)
         };
         if self.relapses() {
-            self.enter_recovery(self.stream.flight(), now);
+            self.enter_recovery(self.flight(), now);
         }
         if self.settings.feedback.is_ecn()
             && !self.settings.feedback.is_exact()
@@ -71,10 +71,10 @@ impl Sender {
             && ack.ack > self.reduction.until
         {
             // RFC 3168 section 6.1.2: at most one reaction per window of data.
-            let reduced = self.reduced(flight);
-            self.reduce(reduced, now);
+            let recover_fs = self.reduced(flight.bytes);
+            self.reduce(self.reduced(flight.without_limited_transmit()), now);
             self.reduction.until = self.stream.next;
-            self.recovery.prr = self.settings.mark_prr.then(|| self.begin_prr(reduced));
+            self.recovery.prr = self.settings.mark_prr.then(|| self.begin_prr(recover_fs));
         }
         self.reduce_proportionally(sacked + delivered, self.stream.una > una && !lost);
         self.sample(prior_inflight, now);
@@ -222,7 +222,7 @@ impl Sender {
         let sample = now.since(ack.echo);
         self.timer.rtt.sample(sample);
         self.timer.rtt.restart();
-        self.duplicates.count = 0;
+        (self.duplicates.count, self.duplicates.limited) = (0, 0);
         sample
     }
 
@@ -235,8 +235,7 @@ impl Sender {
     /// RFC 5681 section 3.1 and RFC 7661: an unused window says nothing about the path.
     #[inline]
     fn grow(&mut self, acked: &Acked) {
-        let window = &self.control.window;
-        if self.usage.limited || (window.in_slow_start() && acked.flight >= window.cwnd / 2) {
+        if self.usage.lets_grow(&self.control.window) {
             self.control.on_ack(acked);
         }
     }

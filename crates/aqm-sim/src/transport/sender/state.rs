@@ -108,6 +108,21 @@ impl Stream {
     }
 }
 
+/// Bytes outstanding before an event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    pub(super) bytes: u64,
+    /// Of these, what limited transmit sent.
+    pub(super) limited: u64,
+}
+
+impl Flight {
+    /// What a loss halves: RFC 5681 section 3.2 step 2, RFC 6675 section 5 (4.2).
+    pub(super) fn without_limited_transmit(self) -> u64 {
+        self.bytes - self.limited
+    }
+}
+
 /// Whether a loss is being repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -170,6 +185,9 @@ pub(super) struct Undo {
 #[derive(Debug, Default)]
 pub(super) struct DuplicateAcks {
     pub(super) count: usize,
+    /// Bytes beyond the window that limited transmit (RFC 3042, RFC 6675 section 5 (3)) sent since new data was last
+    /// acknowledged.
+    pub(super) limited: u64,
     /// Window inflation of section 3.2.
     pub(super) inflation: u64,
     /// The last acknowledgment of new data was a partial one.
@@ -207,12 +225,4 @@ impl RetransmissionTimer {
     pub(super) fn start(&mut self, now: Time) {
         self.deadline = Some(now + self.rtt.rto());
     }
-}
-
-/// How the window is used (RFC 7661).
-#[derive(Debug)]
-pub(super) struct WindowUse {
-    /// Whether the window, rather than the application, ended the last round of sending.
-    pub(super) limited: bool,
-    pub(super) last_sent: Time,
 }

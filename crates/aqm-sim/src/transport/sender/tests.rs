@@ -1,7 +1,7 @@
 //! A sender alone, in cases where a script (see `scripts.rs`) would not be shorter.
 
 use super::*;
-use crate::transport::testing::{MSS, settings};
+use crate::transport::testing::{MSS, Wire, settings};
 use aqm_core::units::Span;
 
 fn at(ms: u64) -> Time {
@@ -37,21 +37,22 @@ fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
         ack(&mut sender, ms, 0, &[(1, last)]);
         assert_eq!(sent(&mut sender, ms), new);
     }
-    // Recovery with 42 outstanding, ssthresh 21. The retransmission goes at once; then half of what arrived is due.
+    // Recovery with 42 outstanding, two by limited transmit: ssthresh 20. The retransmission goes at once; then 20 of 42 that
+    // arrived are due.
     let counts: Vec<usize> = (3..13)
         .map(|last| {
             ack(&mut sender, 50 + last, 0, &[(1, last)]);
             sent(&mut sender, 50 + last).len()
         })
         .collect();
-    assert_eq!(counts, [1, 0, 0, 1, 0, 1, 0, 1, 0, 1]);
+    assert_eq!(counts, [1, 0, 0, 0, 1, 0, 1, 0, 1, 0]);
 }
 
 #[test]
 fn a_loss_halves_the_flight_or_if_set_the_pipe_or_the_window() {
-    // Ten segments, and one more for each of the first two reports: twelve outstanding, of which three have arrived and one
-    // is lost.
-    for (halved, segments) in [("flight", 6), ("pipe", 4), ("window", 5)] {
+    // Ten segments, and one more for each of the first two reports, which do not count in the flight: twelve outstanding, of
+    // which three have arrived and one is lost.
+    for (halved, segments) in [("flight", 5), ("pipe", 4), ("window", 5)] {
         let mut sender = bulk(&settings(&format!("newreno ssthresh {halved}")));
         sent(&mut sender, 0);
         for last in 1..=3 {
@@ -60,6 +61,39 @@ fn a_loss_halves_the_flight_or_if_set_the_pipe_or_the_window() {
         }
         assert_eq!(sender.cwnd(), segments * MSS);
     }
+}
+
+/// Segments as sent from the first retransmission of segment 14 on, with `lost` in a row from 14 on, over 800 kbit/s and
+/// 200 ms.
+fn losses_in_a_row(lost: u64) -> Vec<u64> {
+    let tcp = settings("newreno iw 1 sack off minrto 1s");
+    let mut wire = Wire::new(&tcp, 200 * MSS);
+    // The segments of the first window are lost before any acknowledgment: the connection begins with the first.
+    wire.delay = Span::from_millis(190);
+    wire.lossy = (14..14 + lost).collect();
+    while wire.step(at(9000)) {}
+    let sent: Vec<u64> = wire.sent.iter().map(|(_, number)| *number).collect();
+    let again = sent.iter().enumerate().position(|(index, number)| sent[..index].contains(number));
+    sent[again.expect("something was lost")..].to_vec()
+}
+
+#[test]
+fn the_order_of_segments_after_losses_in_a_row_is_that_of_ns3() {
+    // Facts of ns-3's loss tests of NewReno (RFC 5681, RFC 3042, RFC 6582): the order of segments.
+    assert_eq!(losses_in_a_row(2)[..9], [14, 31, 32, 33, 34, 35, 15, 36, 37]);
+    assert_eq!(losses_in_a_row(3)[..7], [14, 31, 32, 33, 34, 15, 35]);
+}
+
+#[test]
+fn a_window_that_the_receiver_bounds_grows_to_twice_what_was_sent() {
+    // All of the window of ten goes out: the window fills it. Later flights are the receiver's ten.
+    let mut sender = bulk(&settings("newreno window 10p"));
+    sent(&mut sender, 0);
+    for (ms, segments) in (1..=15).map(|ack| (50 + ack, 2 * ack)) {
+        ack(&mut sender, ms, segments, &[]);
+        sent(&mut sender, ms);
+    }
+    assert_eq!((sender.cwnd(), sender.control.window.cwnd), (10 * MSS, 20 * MSS));
 }
 
 fn rack() -> Tcp {
@@ -77,7 +111,7 @@ fn with_rack_one_sacked_segment_suffices_after_a_quarter_of_a_round_trip() {
     assert_eq!(sender.deadline(), Some(due));
     sender.on_timer(due);
     assert_eq!(sender.poll(due).map(|segment| segment.seq), Some(0));
-    assert_eq!((sender.losses().recoveries, sender.cwnd()), (1, 550)); // half of eleven segments
+    assert_eq!((sender.losses().recoveries, sender.cwnd()), (1, 500)); // half of ten segments
 }
 
 #[test]

@@ -27,7 +27,7 @@ use aqm_testbed::Driven;
 use path::Path;
 use queue::Queue;
 use status::{Failure, guarded};
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::ptr::NonNull;
 
 /// A queue. It is no address: there is nothing behind it.
@@ -121,10 +121,16 @@ pub unsafe extern "C" fn aqmlab_next_event(queue: *mut Handle, event: *mut Event
     })
 }
 
-/// The name of an event's reason, as "overlimit"; null if `event` is null. The event is one of aqmlab_next_event's.
+/// The name of an event's reason, as "overlimit", or "unspecified" for a number that has none. Null if `event` is null, or
+/// its kind is neither AQMLAB_DROPPED nor AQMLAB_MARKED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_reason(event: *const Event) -> *const c_char {
-    unsafe { event.as_ref() }.map_or(std::ptr::null(), Event::reason_name)
+    if event.is_null() {
+        return std::ptr::null();
+    }
+    // The caller may have written any number into the kind, which a value of the enum could not be.
+    let (kind, reason) = unsafe { ((&raw const (*event).kind).cast::<c_uint>().read(), (*event).reason) };
+    packet::reason_name(kind, reason).map_or(std::ptr::null(), CStr::as_ptr)
 }
 
 /// When aqmlab_wake is to be called next; ask after every call that has a time. AQMLAB_NONE: it is not wanted.

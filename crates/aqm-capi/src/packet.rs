@@ -5,7 +5,7 @@ use aqm_core::backlog::Backlog;
 use aqm_core::counters::Counters as Counts;
 use aqm_core::packet::{self, Ecn, TcpView};
 use aqm_core::signal::DropReason;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_uint};
 
 /// The parts of a TCP header that ACK filters read.
 #[repr(C)]
@@ -126,15 +126,14 @@ pub struct Event {
     pub reason: u8,
 }
 
-impl Event {
-    /// The name of its reason.
-    pub(crate) fn reason_name(&self) -> *const c_char {
-        let names: &[&CStr] = match self.kind {
-            EventKind::AqmlabDropped => &DROPS,
-            EventKind::AqmlabMarked => &MARKS,
-        };
-        names.get(usize::from(self.reason)).unwrap_or(&names[0]).as_ptr()
-    }
+/// The name of a reason for a kind of event, as numbers of C.
+pub(crate) fn reason_name(kind: c_uint, reason: u8) -> Option<&'static CStr> {
+    let names: &[&CStr] = match kind {
+        kind if kind == EventKind::AqmlabDropped as c_uint => &DROPS,
+        kind if kind == EventKind::AqmlabMarked as c_uint => &MARKS,
+        _ => return None,
+    };
+    Some(names.get(usize::from(reason)).unwrap_or(&names[0]))
 }
 
 const DROPS: [&CStr; DropReason::COUNT] =

@@ -67,6 +67,24 @@ static void wrong_pointers(void)
         exit(1);
 }
 
+/* Every byte that a caller may have written into an event. */
+static void wrong_events(void)
+{
+    aqmlab_event event = {0, AQMLAB_DROPPED, 0};
+    for (unsigned reason = 0; reason < 256; reason++) {
+        event.reason = (uint8_t)reason;
+        for (unsigned kind = 0; kind < 1000; kind++) {
+            memcpy(&event.kind, &kind, sizeof event.kind);
+            const char *name = aqmlab_reason(&event);
+            if ((name != NULL) != (kind < 2) || (name != NULL && reason > 100 && strcmp(name, "unspecified") != 0))
+                exit(1);
+        }
+        memset(&event.kind, 0xff, sizeof event.kind);
+        if (aqmlab_reason(&event) != NULL)
+            exit(1);
+    }
+}
+
 static void wrong_fields(void)
 {
     aqmlab_packet one = packet(1);
@@ -233,6 +251,7 @@ int main(void)
     wrong_texts();
     EXPECT(aqmlab_new("fifo limit 1p", "1mbit", 0, 1, &queue), AQMLAB_OK, NULL);
     wrong_pointers();
+    wrong_events();
     wrong_fields();
     forgotten_events_and_time();
     two_threads();

@@ -180,18 +180,21 @@ def link(
             stdout=STANDARD_ERROR if as_json == "-" else None,
             watch=dashboards.shown if dashboard else carrying.unwatched,
         )
+        faults = carried.report["faults"]
         if place:
-            results.publish(results.of_link(carried, accuracy), place)
-    write_json(json_text(document.document(carried)), as_json)
+            with carrying.noted(faults, place.path):
+                results.publish(results.of_link(carried, accuracy), place)
+    with carrying.noted(faults, "standard output" if as_json == "-" else str(as_json)):
+        write_json(json_text(document.document(carried)), as_json)
     if quiet:
         # What makes the status 1 is said all the same.
-        for fault in carried.report["faults"]:
+        for fault in faults:
             tell(fault)
     else:
         _show(carried)
         if out is not None:
             tell(f"the result, with figures and report, is in {out}")
-    is_faulty = bool(carried.report["faults"]) or bool(carried.replayed and carried.replayed["parts_at"])
+    is_faulty = bool(faults) or bool(carried.replayed and carried.replayed["parts_at"])
     # Not typer's exit, which takes 130 for an interrupt of aqmlab.
     sys.exit(carried.status or (FAULTY if is_faulty else 0))
 

@@ -116,16 +116,22 @@ def carry(
         samples.touch()
         with watch(samples):
             report, by = _run(request, stdout, resolver if link.is_open else None)
-        replayed = None
+        replayed, faults = None, report["faults"]
         if log:
             # Where rows are lacking, decisions after the last call would part.
             if not any(report[name]["is_log_cut"] for name in DIRECTIONS):
-                replayed = logs.replay(config, folder)
+                with noted(faults, "the log"):
+                    replayed = logs.replay(config, folder)
             as_csv = log.suffix == ".csv"
-            _place(log, lambda path: logs.write(folder, path, as_csv=as_csv), report["faults"])
+            with noted(faults, log):
+                disk.place(log, lambda path: logs.write(folder, path, as_csv=as_csv))
         if capture:
-            _place(capture, lambda path: _copy(folder / CAPTURE, path), report["faults"])
-        rows = [json.loads(line) for line in samples.read_text().splitlines()]
+            with noted(faults, capture):
+                disk.place(capture, lambda path: _copy(folder / CAPTURE, path))
+        rows: list[dict[str, Any]] = []
+        with noted(faults, "the samples"):
+            # What was written to a full disk may end within a line.
+            rows = [json.loads(line) for line in samples.read_text().split("\n")[:-1]]
     return Carried(link, tuple(command), tuple(map(tuple, servers)), report, replayed, rows, by)
 
 
@@ -145,11 +151,12 @@ def configuration(link: Link, folder: Path, *, logs: bool = False, captures: boo
     }
 
 
-def _place(path: Path, writer: Callable[[Path], object], faults: list[str]) -> None:
-    """Write a file of the user's; if that fails, the run is still told, and what failed with it."""
+@contextmanager
+def noted(faults: list[str], place: Path | str) -> Iterator[None]:
+    """Note what fails once the command has ended: its status and the report are due all the same."""
     try:
-        with system.writing(path):
-            disk.place(path, writer)
+        with system.writing(place):
+            yield
     except (InputError, MachineError) as error:
         faults.append(str(error))
 
@@ -233,4 +240,4 @@ def _terminal_left_alone() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-__all__ = ["PATHS", "QUIETLY", "SAMPLE_NS", "Carried", "Link", "carry", "configuration", "unwatched"]
+__all__ = ["PATHS", "QUIETLY", "SAMPLE_NS", "Carried", "Link", "carry", "configuration", "noted", "unwatched"]

@@ -106,11 +106,13 @@ def _path(name: str) -> Finding:
 
 
 def _outside() -> Finding:
+    undone = outside.recover()
+    left = f"; undid what {undone} killed link{'s' if undone > 1 else ''} had left" if undone else ""
     why = outside.missing()
     return Finding(
         "outside",
         not why,
-        why or "links reach what this machine does, by NAT",
+        (why or "links reach what this machine does, by NAT") + left,
         "links are self-contained: apt install nftables, and run aqmlab as root, to reach what this machine does",
     )
 

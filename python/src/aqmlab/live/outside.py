@@ -1,7 +1,7 @@
 """The way from a link's far end to the network of this machine: a pair of interfaces, and NAT by its firewall.
 
-Needs root. What is changed on the machine is told to a guardian beforehand: a shell of its own that undoes it once this
-process has ended, however it ends.
+Needs root. The machine forwards packets only while the firewall's rules are in place: rules come first and go last.
+What is changed on the machine is undone once this process has ended, however it ends (`aqmlab.live.guardian`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aqmlab.live import guardian
 from aqmlab.vocabulary.errors import MachineError
 
 # Users' paths may lack the folders of the administrator.
@@ -33,8 +34,6 @@ FORWARDS = "aqmlab let this machine forward packets"
 RESOLVER = Path("/etc/resolv.conf")
 # The servers behind the one on this machine that systemd-resolved names there.
 BEHIND = Path("/run/systemd/resolve/resolv.conf")
-# Signals are for who is watched: it ends once nobody can write to it any more.
-GUARDIAN = "trap '' HUP INT QUIT TERM; eval \"$(cat)\""
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,19 @@ def joined(far: int, resolver: Path) -> Iterator[str]:
         MachineError: the machine lacks something, or does not permit it.
 
     """
-    with _guardian() as undo:
+    recover()
+    with guardian.guarded(_environment()) as undo:
         try:
-            by = _join(far, resolver, undo)
+            with guardian.alone():
+                by = _join(far, resolver, undo)
         except (OSError, MachineError) as error:
             raise MachineError(f"no way outside can be made: {error} (--self-contained needs none)") from None
         yield by
+
+
+def recover() -> int:
+    """Undo what killed links have left on the machine; return how many they were."""
+    return guardian.recover(_environment()) if os.geteuid() == 0 else 0
 
 
 def _join(far: int, resolver: Path, undo: Callable[[str], None]) -> str:
@@ -105,11 +111,20 @@ def _join(far: int, resolver: Path, undo: Callable[[str], None]) -> str:
     if server:
         # Only packets of this interface may be for the machine's own loopback addresses.
         _switch(pair.name, "route_localnet").write_text("1")
-    _switch(pair.name, "forwarding").write_text("1")
-    switched = _forwarding(pair, undo)
-    for command, text, reverse in FIREWALL[firewall](pair, switched, server):
+    switched = _not_forwarding(pair)
+    rules = FIREWALL[firewall](pair, switched, server)
+    # Undone in this order, too: forwarding ends before the rules do.
+    for name in switched:
+        last = f"ip link | grep -q ': {OURS}[0-9]*[@:]'"
+        undo(f"{last} || echo 0 > {shlex.quote(str(_switch(name, 'forwarding')))}")
+    for command, text, reverse in rules:
         undo(reverse)
         _run(command, text)
+    _switch(pair.name, "forwarding").write_text("1")
+    if switched:
+        _run(["ip", "link", "set", "dev", pair.name, "alias", FORWARDS])
+    for name in switched:
+        _switch(name, "forwarding").write_text("1")
     for command, text in INSIDE[firewall]:
         _run([*inside, *command], text)
     return firewall
@@ -142,29 +157,45 @@ def _names(pair: Pair) -> tuple[str, str]:
     text = RESOLVER.read_text() if RESOLVER.exists() else ""
     if _loopback(text) and BEHIND.exists():
         text = BEHIND.read_text()
-    server = _loopback(text)
-    return text.replace(server, pair.here) if server else text, server
+    return _as_seen_behind(text, pair.here)
+
+
+def _as_seen_behind(text: str, here: str) -> tuple[str, str]:
+    r"""Return a resolv.conf(5) in which ``here`` stands for the first server on loopback, and that server.
+
+    Other servers on loopback are left out: only one has the port of ``here``.
+
+    >>> _as_seen_behind("nameserver\t127.0.0.1\nnameserver 127.0.0.11\nnameserver 9.9.9.9\n", "198.18.0.1")
+    ('nameserver 198.18.0.1\nnameserver 9.9.9.9\n', '127.0.0.1')
+
+    """
+    first, lines = _loopback(text), []
+    for line in text.splitlines(keepends=True):
+        server = _server(line)
+        if server == first and server and f"nameserver {here}\n" not in lines:
+            lines.append(f"nameserver {here}\n")
+        elif not server.startswith("127."):
+            lines.append(line)
+    return "".join(lines), first
 
 
 def _loopback(text: str) -> str:
-    """The first name server at a loopback address of IPv4."""
-    servers = [line.split()[1] for line in text.splitlines() if line.startswith("nameserver 127.")]
-    return servers[0] if servers else ""
+    """The first name server at a loopback address of IPv4; empty if there is none."""
+    return next((server for server in map(_server, text.splitlines()) if server.startswith("127.")), "")
 
 
-def _forwarding(pair: Pair, undo: Callable[[str], None]) -> list[str]:
-    """Let the machine forward what comes from its default routes; return where it did not, but for links."""
+def _server(line: str) -> str:
+    """The name server of a line of resolv.conf(5): the keyword begins the line, white space of any kind follows."""
+    keyword, *values = line.split() or [""]
+    return values[0] if keyword == "nameserver" and values and line.startswith(keyword) else ""
+
+
+def _not_forwarding(pair: Pair) -> list[str]:
+    """The interfaces of default routes whose packets the machine does not forward, or does so for links alone."""
     others = [one for one in _told(["ip", "-json", "link"]) if one["ifname"].startswith(OURS)]
     # Another link has switched it on, and waits for the last to switch it off.
-    is_lent = any(one.get("ifalias") == FORWARDS for one in others)
-    switched = [name for name in _uplinks() if is_lent or _switch(name, "forwarding").read_text().strip() == "0"]
-    if switched:
-        _run(["ip", "link", "set", "dev", pair.name, "alias", FORWARDS])
-        for name in switched:
-            last = f"ip link | grep -q ': {OURS}[0-9]*[@:]'"
-            undo(f"{last} || echo 0 > {shlex.quote(str(_switch(name, 'forwarding')))}")
-            _switch(name, "forwarding").write_text("1")
-    return switched
+    is_lent = any(one.get("ifalias") == FORWARDS for one in others if one["ifname"] != pair.name)
+    return [name for name in _uplinks() if is_lent or _switch(name, "forwarding").read_text().strip() == "0"]
 
 
 def _switch(interface: str, name: str) -> Path:
@@ -236,31 +267,6 @@ INSIDE: dict[str, list[tuple[Sequence[str], str]]] = {
 }
 
 
-@contextmanager
-def _guardian() -> Iterator[Callable[[str], None]]:
-    """Take commands that are run at the end, the first one first, even if this process is killed."""
-    shell = subprocess.Popen(
-        ["sh", "-c", GUARDIAN],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env=_environment(),
-    )
-    assert shell.stdin is not None
-    pipe = shell.stdin
-
-    def undo(command: str) -> None:
-        pipe.write(f"{command}\n".encode())
-        pipe.flush()
-
-    try:
-        yield undo
-    finally:
-        pipe.close()
-        shell.wait()
-
-
 def _told(command: Sequence[str]) -> list[dict[str, Any]]:
     return [one for one in json.loads(_run(command) or "[]") if one]
 
@@ -280,4 +286,4 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PATH": PLACES}
 
 
-__all__ = ["joined", "missing"]
+__all__ = ["joined", "missing", "recover"]

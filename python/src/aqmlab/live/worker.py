@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 
 from aqmlab import _native
 
@@ -36,7 +37,8 @@ def main() -> None:
         answer = {"input": str(error)}
     except OSError as error:
         answer = {"machine": str(error)}
-    with open(answers, "w") as to:
+    # Nobody waits for it where the process that started this one was killed.
+    with suppress(BrokenPipeError), open(answers, "w") as to:
         json.dump(answer, to)
 
 

@@ -216,10 +216,16 @@ def a_live_comparison_is_a_result_as_others(aqmlab: Command, monkeypatch: pytest
     assert rates["time_s"].to_list() == [0.2, 0.3]
     assert rates["value"].to_list() == pytest.approx([8, 8])
     assert first.filter(name="qdelay_ms")["value"].to_list() == [None, 3, 4]
-    # Results are never overwritten.
+    # Results are never overwritten: finished runs are not made again, and those of another comparison stay.
+    monkeypatch.setattr(comparing, "carry", None)
     again = aqmlab(*line, "--out", tmp_path / "result")
-    assert again.status == 2
-    assert "result" in again.line
+    assert (again.status, again.err.splitlines()[0]) == (
+        0,
+        f"aqmlab: running nothing: all 4 runs are in {tmp_path / 'result'}",
+    )
+    other = aqmlab(*line, "--rtt", "30ms", "--out", tmp_path / "result")
+    assert other.status == 2
+    assert "holds another experiment: rtt is 20ms there and 30ms here" in other.line
 
 
 def the_dashboard_shows_the_last_second_and_ten_before() -> None:
@@ -401,5 +407,5 @@ def datagrams_are_asked_for_again_until_one_arrives(monkeypatch: pytest.MonkeyPa
         threading.Thread(target=answer_the_second, daemon=True).start()
         workload.ask_for_datagrams("127.0.0.1", port, {"count": 1}).close()
         monkeypatch.setattr(workload, "MOST_QUESTIONS", 2)
-        with pytest.raises(SystemExit, match=r"no datagram has arrived within 0\.1 s"):
+        with pytest.raises(workload.Unreachable, match=r"no datagram has arrived within 0\.1 s"):
             workload.ask_for_datagrams("127.0.0.1", port, {"count": 1})

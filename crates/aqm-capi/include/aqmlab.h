@@ -227,7 +227,8 @@ aqmlab_status aqmlab_dequeue(aqmlab_queue *queue, uint64_t now_ns, aqmlab_depart
 // returns AQMLAB_NONE.
 aqmlab_status aqmlab_next_event(aqmlab_queue *queue, aqmlab_event *event);
 
-// The name of an event's reason, as "overlimit"; null if `event` is null. The event is one of aqmlab_next_event's.
+// The name of an event's reason, as "overlimit", or "unspecified" for a number that has none. Null if `event` is null, or
+// its kind is neither AQMLAB_DROPPED nor AQMLAB_MARKED.
 const char *aqmlab_reason(const aqmlab_event *event);
 
 // When aqmlab_wake is to be called next; ask after every call that has a time. AQMLAB_NONE: it is not wanted.

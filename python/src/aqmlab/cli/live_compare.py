@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -157,7 +157,7 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
     from aqmlab.results.summary import Row
     from aqmlab.results.tables import APPLICATION_COLUMNS, COLUMNS, PING_COLUMNS, Lines, filled, line
 
-    runs = len(compared.runs) // len(compared.estimates)
+    runs = len(compared.result.frames.runs) // len(compared.estimates)
     columns = (*COLUMNS, *PING_COLUMNS, *APPLICATION_COLUMNS)
     lines: Lines = {
         (aqm,): line([Row(0, aqm, name, "", one, runs) for name, one in estimates.items()], "", columns)
@@ -171,10 +171,9 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
         table.add_column(Text(aqm), justify="right", overflow="fold")
     for column in filled(columns, lines):
         table.add_row(column.title, column.unit, *(_said(one[column.metric]) for one in lines.values()))
-    report: dict[str, Any] = compared.runs[0].carried.report
     console.print("", table, "")
     console.print(Text(f"{runs} runs each of {compared.traffic.duration_s:g} s, with 95 % intervals"))
-    console.print(Text(f"TCP of both ends: {tcp_of(report['tcp'])}; packets passed by {report['path']}"))
+    console.print(Text(f"TCP of both ends: {tcp_of(compared.tcp)}; packets passed by {compared.path}"))
     for warning in compared.warnings:
         console.print(Text(f"warning: {warning}", style="yellow"))
 

@@ -159,6 +159,8 @@ def noted(faults: list[str], place: Path | str) -> Iterator[None]:
             yield
     except (InputError, MachineError) as error:
         faults.append(str(error))
+    except ValueError as error:
+        faults.append(f"{place}: damaged: {error}")
 
 
 def _copy(source: Path, to: Path) -> None:

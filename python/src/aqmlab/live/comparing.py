@@ -12,19 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from aqmlab import _native
 from aqmlab.live import checkup, page, results
 from aqmlab.live.carrying import INTERRUPTED, QUIETLY, Carried, Link, carry
 from aqmlab.live.document import FORMAT_VERSION, lateness_ms, warnings
-from aqmlab.live.line import Line
+from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.results import Result
+from aqmlab.results.frames import Frames
 from aqmlab.runs.runner import Done
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import Interrupted, MachineError
 from aqmlab.vocabulary.names import listed
 
 PING_S = 0.02
+# For a transfer to be accepted: the kernel asks six times meanwhile.
+CONNECT_S = 60.0
 # Flows of `compare` that are called otherwise by the kernel.
 KINDS = {"reno": "newreno", "bbr": "bbr1"}
 # Both ends are this program.
@@ -81,9 +85,10 @@ class Ran:
 
 @dataclass(frozen=True)
 class Compared:
-    """All runs, and the result that is made of them."""
+    """The runs that were made, and the result of them and of those that its folder had."""
 
     traffic: Traffic
+    links: Mapping[str, tuple[Line, Line]]
     runs: tuple[Ran, ...]
     result: Result
 
@@ -94,6 +99,16 @@ class Compared:
         for row in self.result.rows:
             found[row.aqm][row.metric] = row.estimate
         return found
+
+    @property
+    def tcp(self) -> dict[str, str]:
+        """TCP of both ends."""
+        return dict(self.result.manifest["live"]["tcp"])
+
+    @property
+    def path(self) -> str:
+        """What carried packets."""
+        return results.setting(self.result.manifest, "path")
 
     @property
     def warnings(self) -> list[str]:
@@ -112,7 +127,6 @@ def compare(
     path: str = "",
     out: Path | None = None,
     title: str = "",
-    continues: bool = False,
     with_report: bool = True,
 ) -> Compared:
     """Run the traffic through each link with each seed, the links in turn: what drifts in the machine meets all.
@@ -125,31 +139,31 @@ def compare(
         progress: is told what runs.
         ecn: whether TCP asks for ECN.
         path: what carries packets (`carrying.PATHS`; empty: what is permitted).
-        out: new folder for the result; finished runs are in it from then on.
+        out: folder for the result; finished runs are in it from then on, and are not made again by the same call.
         title: of the result, unless it is the disciplines' names.
         with_report: whether the folder gets figures and a report.
-        continues: whether the folder may have finished runs of the same comparison, which are not made again; the
-            congestion control is named then.
 
     Raises:
-        InputError: the folder is not new, holds something else, or cannot be written.
+        InputError: the folder holds something else, or cannot be written.
         Interrupted: by the user, who meant the traffic with it.
         MachineError: the system does not permit it, or the traffic has ended with an error.
 
     """
     runs: list[Ran] = []
-    with results.folder(out, continues=continues) as place:
+    with results.folder(out, continues=True) as place:
         kept = place.kept if place else None
         earlier = None
         if kept and place:
             # All runs are carried alike: what is permitted may be another thing by now.
-            path = path or results.path(kept)
+            path = path or results.setting(kept.manifest, "path")
+            congestion_control = congestion_control or results.setting(kept.manifest, results.CONTROL)
             settings = {**results.settings(congestion_control, ecn=ecn), "path": path}
             asked = _asked(links, traffic, seeds, congestion_control, settings, None, title)
             earlier = results.continued(kept, asked, place.path)
         finished = set(earlier.runs.select("aqm", "seed").rows()) if earlier else set()
         if kept and earlier and finished >= set(itertools.product(links, seeds)):
-            return Compared(traffic, (), Result(kept.manifest, earlier, out))
+            progress(f"nothing: all {len(finished)} runs are in {out}")
+            return Compared(traffic, links, (), Result(kept.manifest, earlier, out))
         accuracy = checkup.accuracy() if place else None
         for seed in seeds:
             for aqm, (down, up) in links.items():
@@ -169,7 +183,9 @@ def compare(
                     place.keep(runs[-1].done)
         asked = _ran(links, traffic, seeds, runs[0], accuracy, title)
         made = results.result(asked, [one.done for one in runs], earlier)
-        return Compared(traffic, tuple(runs), results.publish(made, place, with_report=with_report) if place else made)
+        return Compared(
+            traffic, links, tuple(runs), results.publish(made, place, with_report=with_report) if place else made
+        )
 
 
 def _ran(
@@ -187,7 +203,7 @@ def _ran(
         told["page"] = page.SAID
     if traffic.datagrams.count:
         told["goodput"] = "without UDP at a constant rate, which is in throughput_mbit alone"
-    return _asked(links, traffic, seeds, kind, told, accuracy, title)
+    return _asked(links, traffic, seeds, kind, told, accuracy, title, first.carried.report["tcp"])
 
 
 def _asked(
@@ -198,6 +214,7 @@ def _asked(
     told: Mapping[str, str],
     accuracy: Mapping[str, Any] | None,
     title: str,
+    tcp: Mapping[str, str] | None = None,
 ) -> results.Asked:
     counts = {"down": traffic.down, "up": traffic.up}
     flows = [f"{count}*{KINDS.get(kind, kind)}:name={name}" for name, count in counts.items() if count]
@@ -217,7 +234,7 @@ def _asked(
         traffic.warmup_s,
         traffic.loaded,
         told,
-        {"selftest": accuracy},
+        {"selftest": accuracy, "tcp": tcp},
     )
 
 
@@ -226,7 +243,7 @@ def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
     plan |= {"warmup_s": traffic.warmup_s, "duration_s": traffic.duration_s, "datagrams": asdict(traffic.datagrams)}
     plan["rated"] = {**asdict(traffic.rated), "line_bps": link.down.rate_bps}
     plan["rated"] |= {"overhead": link.down.overhead, "seed": link.seed}
-    plan["browser"] = traffic.browser
+    plan |= {"browser": traffic.browser, "connect_s": CONNECT_S}
     # Each in a process of its own, which transfers do not keep waiting.
     servers = [[*WORKLOAD, "server"]]
     servers += [[*WORKLOAD, "datagrams"]] if traffic.datagrams.count else []
@@ -242,10 +259,15 @@ def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
         )
         if carried.report["command"]["signal"] == signal.SIGINT:
             raise Interrupted(INTERRUPTED)
-        if carried.status:
-            raise MachineError(f"{aqm}: the traffic ended with status {carried.status}")
         said.seek(0)
-        measured = json.load(said)
+        text = said.read()
+    try:
+        measured = json.loads(text)
+    except ValueError:
+        # It was killed, or what it wrote to a full disk ends early.
+        measured = {"failed": f"status {carried.status}"}
+    if "failed" in measured:
+        raise MachineError(f"{aqm}: the traffic ended: {measured['failed']}")
     return Ran(
         aqm, carried, measured, results.done(aqm, carried, traffic.loaded, _metrics(traffic, measured), measured)
     )
@@ -280,7 +302,8 @@ def _metrics(traffic: Traffic, measured: dict[str, Any]) -> dict[str, float]:
 
 def document(compared: Compared) -> dict[str, Any]:
     """Return the comparison as plain data (JSON), in the form of `compare`."""
-    first = compared.runs[0].carried
+    made = {(one.aqm, one.carried.link.seed): one for one in compared.runs}
+    frames = compared.result.frames
     return {
         "format_version": FORMAT_VERSION,
         "command": "live-compare",
@@ -288,31 +311,39 @@ def document(compared: Compared) -> dict[str, Any]:
         "scenario": {
             "traffic": {name: getattr(compared.traffic, name) for name in ("down", "up", "duration_s", "warmup_s")}
             | ({"page": page.SAID} if compared.traffic.browser else {}),
-            "links": {
-                one.aqm: {"down": dict(one.carried.link.down.told), "up": dict(one.carried.link.up.told)}
-                for one in compared.runs
-            },
-            "tcp": first.report["tcp"],
-            "path": first.report["path"],
+            "links": {aqm: {one.name: dict(one.told) for one in both} for aqm, both in compared.links.items()},
+            "tcp": compared.tcp,
+            "path": compared.path,
         },
         "warnings": compared.warnings,
         "runs": [
-            {
-                "aqm": one.aqm,
-                "seed": one.carried.link.seed,
-                "metrics": one.done.report.metrics,
-                "flows": [{"id": number, **flow} for number, flow in enumerate(one.measured["flows"])],
-                "engine": "live",
-                "cpu_s": one.carried.report["cpu_s"],
-                "lateness_ms": {name: lateness_ms(one.carried.report[name]["lateness_ms"]) for name in ("down", "up")},
-            }
-            for one in compared.runs
+            _run_document(frames, row, made.get((row["aqm"], row["seed"])))
+            for row in frames.runs.sort("seed", maintain_order=True).iter_rows(named=True)
         ],
         "summary": [
             {"aqm": aqm, "metric": name, "mean": one.value, "ci95_low": one.low, "ci95_high": one.high, "n": one.n}
             for aqm, metrics in compared.estimates.items()
             for name, one in metrics.items()
         ],
+    }
+
+
+def _run_document(frames: Frames, row: Mapping[str, Any], made: Ran | None) -> dict[str, Any]:
+    """Return a run as plain data; one that the folder had does not say how punctual the link was."""
+    of_run = (pl.col("aqm") == row["aqm"]) & (pl.col("seed") == row["seed"])
+    flows = frames.flows.filter(of_run).select("id", "group", "goodput_mbit")
+    late = made.carried.report if made else None
+    return {
+        "aqm": row["aqm"],
+        "seed": row["seed"],
+        "metrics": {name: row[name] for name in frames.metrics if row[name] is not None},
+        "flows": [
+            {"id": number, "direction": group if group in DIRECTIONS else "down", "goodput_mbit": goodput}
+            for number, group, goodput in flows.iter_rows()
+        ],
+        "engine": "live",
+        "cpu_s": row["cpu_s"],
+        "lateness_ms": {name: lateness_ms(late[name]["lateness_ms"]) for name in DIRECTIONS} if late else None,
     }
 
 

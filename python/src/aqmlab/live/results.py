@@ -28,6 +28,7 @@ from aqmlab.vocabulary.units import NANOS_PER_SECOND, format_span
 
 ENGINE = "live"
 SAMPLE_S = SAMPLE_NS / NANOS_PER_SECOND
+CONTROL = "congestion control"
 # Options of `compare` that a live link does not have.
 LACKING = ("device_ring", "access_rate", "series", "flow_monitor")
 # Columns of a queue in results, by the metric of a port that counts it.
@@ -99,7 +100,7 @@ class Asked:
 
 def settings(congestion_control: str, *, ecn: bool) -> dict[str, str]:
     """Return what is asked of the kernel's TCP."""
-    return {"congestion control": congestion_control, "ecn": "asked for" if ecn else "off"}
+    return {CONTROL: congestion_control, "ecn": "asked for" if ecn else "off"}
 
 
 def told(carried: Carried, accuracy: Mapping[str, Any] | None) -> dict[str, str]:
@@ -240,9 +241,9 @@ def continued(kept: store.Kept, asked: Asked, folder: Path) -> Frames:
     return kept.frames
 
 
-def path(kept: store.Kept) -> str:
-    """Return what carried the runs that a folder has."""
-    return str(kept.manifest["points"][0]["scenario"]["live"]["path"])
+def setting(manifest: Mapping[str, Any], name: str) -> str:
+    """Return a setting of the live runs of a result, beside those of `compare`."""
+    return str(manifest["points"][0]["scenario"]["live"][name])
 
 
 def _compared(manifest: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
@@ -270,4 +271,16 @@ def _span(seconds: float) -> str:
     return format_span(round(round(seconds, 2) * NANOS_PER_SECOND))
 
 
-__all__ = ["Asked", "continued", "done", "folder", "of_link", "publish", "result", "settings", "told"]
+__all__ = [
+    "CONTROL",
+    "Asked",
+    "continued",
+    "done",
+    "folder",
+    "of_link",
+    "publish",
+    "result",
+    "setting",
+    "settings",
+    "told",
+]

@@ -60,7 +60,6 @@ def conduct(experiment: Experiment, out: Path, progress: Callable[[str], None] =
         progress,
         out=out,
         title=one.title,
-        continues=True,
         with_report=False,
     )
     return compared.result

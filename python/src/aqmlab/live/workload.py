@@ -102,12 +102,20 @@ def _transfer(connection: socket.socket, *, sends: bool) -> None:
         pass
 
 
+class Unreachable(Exception):  # noqa: N818 (its text is the whole of it)
+    """Nothing came back from the far end."""
+
+
 class Flow:
     """A bulk transfer; ``wanted`` says in which direction."""
 
-    def __init__(self, far: str, wanted: bytes) -> None:
+    def __init__(self, far: str, wanted: bytes, connect_s: float) -> None:
         self.wanted = wanted
-        self.connection = socket.create_connection((far, PORT))
+        try:
+            self.connection = socket.create_connection((far, PORT), connect_s)
+        except TimeoutError:
+            raise Unreachable(f"no transfer was accepted within {connect_s:g} s: all packets were lost") from None
+        self.connection.settimeout(None)
         self.connection.sendall(wanted)
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -176,7 +184,7 @@ def ask_for_datagrams(far: str, port: int, plan: dict[str, Any]) -> socket.socke
             sink.recv(1)
             return sink
     sink.close()
-    sys.exit(f"no datagram has arrived within {MOST_QUESTIONS * ASK_AGAIN_S:g} s")
+    raise Unreachable(f"no datagram has arrived within {MOST_QUESTIONS * ASK_AGAIN_S:g} s")
 
 
 def run(plan: dict[str, Any]) -> dict[str, Any]:
@@ -185,7 +193,7 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     wanted = [DOWN] * plan["down"] + [UP] * plan["up"]
     # At once: where queues are full a SYN is lost, and sent again after a second.
     with ThreadPoolExecutor(max(len(wanted), 1)) as pool:
-        flows = list(pool.map(lambda one: Flow(far, one), wanted))
+        flows = list(pool.map(lambda one: Flow(far, one, plan["connect_s"]), wanted))
     pings = Pings(far, plan["ping_s"])
     if plan["datagrams"]["count"]:
         # Nobody reads them: what does not fit into its buffer is thrown away.
@@ -244,7 +252,12 @@ def main() -> None:
         serve()
     if sys.argv[1] == "datagrams":
         send_datagrams()
-    print(json.dumps(run(json.loads(sys.argv[1]))), flush=True)
+    try:
+        measured = run(json.loads(sys.argv[1]))
+    except (Unreachable, OSError) as error:
+        # An interface may go while it runs.
+        measured = {"failed": str(error)}
+    print(json.dumps(measured), flush=True)
     # Threads that wait for packets are left as they are.
     os._exit(0)
 

@@ -103,7 +103,9 @@ CASES: dict[str, Callable[[], Oracle]] = {
         Floyd(interval=40 * MILLISECOND, alpha=0.05, bottom=0.05, top=0.2),
     ),
     "ared limit 300p target 40ms": lambda: automatic(red.Options(limit=300), 40 * MILLISECOND),
-    "ared:ns3 limit 60p": lambda: automatic(red.Options(limit=60, maxp=0.02, wait=True, average_packet=500)),
+    "ared:ns3 limit 60p": lambda: automatic(
+        red.Options(limit=60, maxp=0.02, wait=True, average_packet=500, idle="ns3")
+    ),
     "feng_ared limit 100p w 0.05": lambda: FengAred(red.Options(limit=100, minth=20, maxth=60, wq=0.05)),
     "feng_ared limit 100p min 5p max 20p w 0.2 alpha 2 beta 1.5 bottom 0.02 ecn": lambda: FengAred(
         red.Options(limit=100, minth=5, maxth=20, wq=0.2, ecn=True), alpha=2, beta=1.5, bottom=0.02
@@ -120,6 +122,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
             wq=0.01,
             wait=True,
             average_packet=500,
+            idle="ns3",
             ecn=True,
             square=True,
         )

@@ -3,8 +3,8 @@
 
 With the gentle curve of Floyd (2000): between max_th and twice max_th the probability rises from max_p to 1. `wait`
 spaces drops as in section 7 of the paper with uniform random variables, in the form of ns-2. Readings of
-`discipline/red.rs`: a full queue is tested after the average was updated and before the thresholds; idle time is
-counted once even if the packet that ends it is dropped (figure 2 would count it again).
+`discipline/red.rs`: a full queue is tested after the average was updated and before the thresholds. `idle` chooses what
+ages the average of an empty queue: figure 2, or what ns-3's `RedQueueDisc` or Linux's `sch_red` does.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil, log
 
 from workload import SECOND, Oracle, Packet
 
@@ -32,6 +33,7 @@ class Options:
     by_bytes: bool = False
     average_packet: int = 1000
     bandwidth: int | None = None  # None: the link's
+    idle: str = "floyd"  # or "ns3", "linux"
     square: bool = False  # NLRED (Zhou 2006): 1.5 maxp ((avg - minth) / (maxth - minth))^2
 
 
@@ -45,6 +47,7 @@ class Red(Oracle):
         self.avg = 0.0
         self.count = -1
         self.q_time = 0
+        self.found_empty: int | None = None  # when the link asked in vain, until the next arrival
         self.pb = 0.0
 
     def backlog(self) -> int:
@@ -60,14 +63,18 @@ class Red(Oracle):
     def average(self, q: int, now: int) -> None:
         """Calculate the new average queue size."""
         o = self.options
-        if q:
-            self.avg = (1 - o.wq) * self.avg + o.wq * q
+        found_empty, self.found_empty = self.found_empty, None
+        # A slot is rounded up to nanoseconds.
+        slot = -(-o.average_packet * 8 * SECOND // (o.bandwidth or self.rate))
+        if o.idle == "floyd" and not q:
+            # f(time - q_time), "a linear function of the time": small packets that could have been sent.
+            self.avg = (1 - o.wq) ** ((now - self.q_time) / slot) * self.avg
+        elif o.idle == "ns3" and found_empty is not None:
+            self.avg = (1 - o.wq) ** ((now - found_empty) // slot + 1) * self.avg + o.wq * q
+        elif o.idle == "linux" and found_empty is not None:
+            self.avg = damped(self.avg, (now - found_empty) // 1000, o.wq, slot)
         else:
-            # f(time - q_time): small packets that could have been sent, a slot rounded up to nanoseconds.
-            slot = -(-o.average_packet * 8 * SECOND // (o.bandwidth or self.rate))
-            m = (now - self.q_time) // slot
-            self.avg = (1 - o.wq) ** m * self.avg
-            self.q_time = now
+            self.avg = (1 - o.wq) * self.avg + o.wq * q
 
     def averaged(self, now: int) -> None:
         """There is a new average; adaptive REDs look at it."""
@@ -121,6 +128,8 @@ class Red(Oracle):
     def dequeue(self, now: int) -> Packet | None:
         """The link is free; when the queue becomes empty, q_time is the time."""
         if not self.queue:
+            if self.found_empty is None or self.options.idle == "ns3":
+                self.found_empty = now
             return None
         packet = self.queue.popleft()
         if not self.queue:
@@ -130,6 +139,20 @@ class Red(Oracle):
     def probes(self) -> dict[str, float]:
         """The average, and the probability before it is spread."""
         return {"average_queue": self.avg, "drop_probability": self.pb}
+
+
+def damped(average: float, idle: int, weight: float, slot: int) -> float:
+    """The average after `idle` microseconds, by the 256 entries that tc gives the kernel: halvings after i cells.
+
+    A packet's time is in tc's ticks of 64 ns, which the kernel takes for microseconds.
+    """
+    rate = -log(1 - weight) / ceil(slot / 64)
+    cell = next(2**power for power in range(32) if 31 / rate / 2**power < 512)
+    table = [min(int(i * cell * rate), 31) for i in range(255)] + [31]
+    idle = min(idle, 255 * cell)
+    if halvings := table[idle // cell]:
+        return average / 2**halvings
+    return max(average - average * idle / cell, average / 2)
 
 
 CASES: dict[str, Callable[[], Oracle]] = {
@@ -151,7 +174,28 @@ CASES: dict[str, Callable[[], Oracle]] = {
             average_packet=800,
         )
     ),
-    "red:ns3 limit 60p": lambda: Red(Options(limit=60, minth=5, maxth=15, maxp=0.02, wait=True, average_packet=500)),
+    "red limit 60p min 2p max 6p w 0.1 nogentle": lambda: Red(
+        Options(limit=60, minth=2, maxth=6, wq=0.1, gentle=False)
+    ),
+    "red:ns3 limit 60p": lambda: Red(
+        Options(limit=60, minth=5, maxth=15, maxp=0.02, wait=True, average_packet=500, idle="ns3")
+    ),
+    "red:ns3 limit 60p min 2p max 6p w 0.1 nogentle": lambda: Red(
+        Options(
+            limit=60,
+            minth=2,
+            maxth=6,
+            maxp=0.02,
+            wq=0.1,
+            gentle=False,
+            wait=True,
+            average_packet=500,
+            idle="ns3",
+        )
+    ),
+    "red:linux limit 60p min 2p max 6p w 0.1": lambda: Red(
+        Options(limit=60, minth=2, maxth=6, maxp=0.02, wq=0.1, gentle=False, harddrop=False, idle="linux")
+    ),
     "red:linux limit 60p min 4p max 30p bandwidth 5mbit ecn": lambda: Red(
         Options(
             limit=60,
@@ -162,6 +206,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
             harddrop=False,
             ecn=True,
             bandwidth=5_000_000,
+            idle="linux",
         )
     ),
 }

@@ -106,7 +106,7 @@ CASES = [
     red_case(
         "red:ns3 limit 60p w 0.01",
         "MaxSize=60p MinTh=5 MaxTh=15 QW=0.01 LInterm=50",
-        limit=60, minth=5, maxth=15, wq=0.01, maxp=0.02, wait=True, average_packet=500,
+        limit=60, minth=5, maxth=15, wq=0.01, maxp=0.02, wait=True, average_packet=500, idle="ns3",
     ),
     red_case(
         "red limit 100p min 10p max 40p w 0.02 probability 0.1 ecn",

@@ -45,6 +45,7 @@ pub static INFO: Info = Info {
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
+        red::IDLE,
     ],
     presets: &[Preset {
         name: "pan2000",
@@ -79,7 +80,7 @@ impl Choke {
         }
         let drawn = queue.remove(index);
         if queue.is_empty() {
-            state.idle(cx.now);
+            state.emptied(cx.now);
         }
         drawn
     }

@@ -64,6 +64,7 @@ pub static INFO: Info = Info {
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
+        red::IDLE,
     ],
     presets: &[Preset {
         name: "feng1999",

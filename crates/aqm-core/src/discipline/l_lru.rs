@@ -45,6 +45,7 @@ pub static INFO: Info = Info {
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
+        red::IDLE,
     ],
     presets: &[Preset {
         name: "printed",

@@ -44,6 +44,7 @@ pub static INFO: Info = Info {
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
+        red::IDLE,
     ],
     presets: &[
         Preset {
@@ -61,6 +62,7 @@ pub static INFO: Info = Info {
                 ("gentle", Value::Flag(true)),
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
+                ("idle", Value::Choice("ns3")),
             ],
         },
     ],

@@ -11,8 +11,9 @@
 //! # Deviations
 //! The unit of `min` and `max` decides whether the average counts packets or bytes. In bytes, the probability is
 //! scaled by length / `avpkt`, as in ns-2 and ns-3 (the paper: by the largest packet). A full queue is tested before
-//! the thresholds, and its drops do not change the count between signals. `ns3`: parameters and spacing; its exemption
-//! of the first packet above `min` is not copied. `linux`: parameters; its fixed-point table is not copied.
+//! the thresholds, and its drops do not change the count between signals. `ns3`: parameters, spacing and the
+//! idle time; its exemption of the first packet above `min` is not copied. `linux`: parameters and the idle time; its
+//! fixed-point average is not copied.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
@@ -21,6 +22,7 @@ use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits}
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::Verdict;
+use crate::law::idle::Idle;
 use crate::law::max_p::{Adaptation, Rule};
 use crate::law::red::{Params as Law, Shape, State};
 use crate::link::Link;
@@ -37,7 +39,7 @@ pub static INFO: Info = Info {
     group: Group::QueueLength,
     summary: "Random Early Detection: drops at random as the average queue grows",
     reference: "Floyd and Jacobson 1993; gentle: Floyd 2000",
-    params: &[LIMIT, MIN, MAX, PROBABILITY, W, GENTLE, ECN, HARDDROP, WAIT, AVPKT, BANDWIDTH],
+    params: &[LIMIT, MIN, MAX, PROBABILITY, W, GENTLE, ECN, HARDDROP, WAIT, AVPKT, BANDWIDTH, IDLE],
     presets: &[
         Preset {
             name: "floyd",
@@ -53,6 +55,7 @@ pub static INFO: Info = Info {
                 ("probability", Value::Fraction(0.02)), // LInterm 50
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
+                ("idle", Value::Choice("ns3")),
             ],
         },
         Preset {
@@ -62,6 +65,7 @@ pub static INFO: Info = Info {
                 ("probability", Value::Fraction(0.02)),
                 ("gentle", Value::Flag(false)),
                 ("harddrop", Value::Flag(false)),
+                ("idle", Value::Choice("linux")),
             ],
         },
     ],
@@ -144,6 +148,13 @@ pub(super) const BANDWIDTH: ParamSpec = ParamSpec::new(
 )
 .or_auto("the link's rate");
 
+pub(super) const IDLE: ParamSpec = ParamSpec::choice(
+    "idle",
+    &["floyd", "ns3", "linux"],
+    "How the average ages while the queue is empty: by all time since it became so at every arrival, by the link's idle time and one step, or by tc's damping table",
+    "Floyd and Jacobson 1993 figure 2; ns-3 red-queue-disc.cc Estimator(); Linux red.h red_calc_qavg()",
+);
+
 pub(super) const AVERAGE_QUEUE: ProbeSpec =
     ProbeSpec { name: "average_queue", unit: "packets or bytes", help: "Weighted average of the queue" };
 
@@ -215,6 +226,7 @@ pub(super) fn settings_between(
         return Err(ParamError::relation("max", max, format_args!("must be above min, which is {min}")));
     }
     let avpkt = params.bytes("avpkt").expect("avpkt has no auto");
+    let packet_time = params.rate("bandwidth").unwrap_or(link.rate).time_for(avpkt);
     let law = Law {
         min: min.count() as f64,
         max: max.count() as f64,
@@ -224,7 +236,12 @@ pub(super) fn settings_between(
         gentle: params.flag("gentle"),
         wait: params.flag("wait"),
         mean_packet: matches!(min, Size::Bytes(_)).then_some(avpkt.as_u64() as f64),
-        packet_time: params.rate("bandwidth").unwrap_or(link.rate).time_for(avpkt),
+        packet_time,
+        idle: match params.choice("idle") {
+            "ns3" => Idle::Ns3,
+            "linux" => Idle::linux(weight, packet_time),
+            _ => Idle::floyd(weight, packet_time),
+        },
     };
     let limit = params.size("limit").expect("limit has no auto");
     Ok(Settings {
@@ -325,9 +342,12 @@ impl Discipline for Red {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let packet = self.queue.pop()?;
+        let Some(packet) = self.queue.pop() else {
+            self.settings.law.idle(&mut self.state, cx.now);
+            return None;
+        };
         if self.queue.is_empty() {
-            self.state.idle(cx.now);
+            self.state.emptied(cx.now);
         }
         Some(packet)
     }
@@ -355,7 +375,7 @@ impl Discipline for Red {
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
         self.queue.purge(cx);
-        self.state.idle(cx.now);
+        self.state.emptied(cx.now);
     }
 
     fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
@@ -375,6 +395,7 @@ impl Discipline for Red {
 mod tests {
     use super::super::testing::{Host, ms};
     use super::*;
+    use crate::units::Span;
     use alloc::string::ToString;
 
     /// Weight 1 makes the average the queue itself: packet n finds n packets. min 2, max 4, p_b = 0, 0.25 and gently
@@ -443,6 +464,37 @@ mod tests {
         host.get(ms(1));
         host.get(ms(2));
         host.put(ms(10), 2, 0, 1000);
-        assert_eq!(host.probe("average_queue"), 0.5 / 1024.0);
+        assert!((host.probe("average_queue") - 0.5 / 1024.0).abs() < 1e-16);
+    }
+
+    /// Bits per second that leave a link of 10 Mbit/s under a constant 20 Mbit/s, from 3 to 10 s. The link takes a packet
+    /// whenever it is free, and asks again after every arrival.
+    fn flooded(spec: &str) -> f64 {
+        const BYTES: u32 = 1514;
+        let (gap, send) = (605_600, 1_211_200); // ns of a packet at 20 and at 10 Mbit/s
+        let mut host = Host::new(spec);
+        let (mut free, mut sent) = (Time::ZERO, 0);
+        for cookie in 0..10_000_000_000 / gap {
+            let now = Time::from_nanos(cookie * gap);
+            while free <= now && host.get(free).is_some() {
+                free += Span::from_nanos(send);
+                sent += u64::from(free > ms(3000));
+            }
+            host.put(now, cookie, 0, BYTES);
+            if free <= now && host.get(now).is_some() {
+                free = now + Span::from_nanos(send);
+                sent += u64::from(free > ms(3000));
+            }
+        }
+        (sent * u64::from(BYTES) * 8) as f64 / 7.0
+    }
+
+    #[test]
+    fn a_flood_never_locks_the_link_out() {
+        // If a dropped arrival at an empty queue began the idle time anew, nothing would ever be sent again: 0.0 Mbit/s.
+        for idle in ["floyd", "ns3", "linux"] {
+            let rate = flooded(&alloc::format!("red limit 300p min 5p max 15p nogentle idle {idle}"));
+            assert!((9.95e6..10.05e6).contains(&rate), "{idle}: {rate}");
+        }
     }
 }

@@ -61,6 +61,7 @@ pub static INFO: Info = Info {
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
+        red::IDLE,
     ],
     presets: &[
         Preset {
@@ -197,9 +198,12 @@ impl Discipline for Wred {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let packet = self.queue.pop()?;
+        let Some(packet) = self.queue.pop() else {
+            self.settings.laws[0].idle(&mut self.average, cx.now);
+            return None;
+        };
         if self.queue.is_empty() {
-            self.average.idle(cx.now);
+            self.average.emptied(cx.now);
         }
         Some(packet)
     }
@@ -221,7 +225,7 @@ impl Discipline for Wred {
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
         self.queue.purge(cx);
-        self.average.idle(cx.now);
+        self.average.emptied(cx.now);
     }
 
     fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {

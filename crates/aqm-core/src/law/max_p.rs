@@ -110,6 +110,7 @@ impl Feng {
 
 #[cfg(test)]
 mod tests {
+    use super::super::idle::Idle;
     use super::super::red::Shape;
     use super::*;
 
@@ -123,6 +124,7 @@ mod tests {
         wait: false,
         mean_packet: None,
         packet_time: Span::from_millis(1),
+        idle: Idle::Ns3,
     };
 
     const FLOYD: Floyd =

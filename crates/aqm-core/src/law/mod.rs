@@ -12,6 +12,7 @@ pub mod daqm;
 pub mod docsis_pie;
 pub mod exponential;
 pub mod features;
+pub mod idle;
 pub mod max_p;
 mod periodic;
 mod pi;

@@ -6,6 +6,7 @@
 //! otherwise.
 
 use super::Verdict;
+use super::idle::Idle;
 use crate::units::{Span, Time};
 
 /// The settings. Queue lengths are in packets or bytes, depending on the discipline.
@@ -29,6 +30,8 @@ pub struct Params {
     pub mean_packet: Option<f64>,
     /// How long a typical packet takes to send: one step of the average's decay on an idle link (`s`).
     pub packet_time: Span,
+    /// How the average ages while the queue is empty.
+    pub idle: Idle,
 }
 
 /// How the probability rises from `min` to `max`.
@@ -47,8 +50,10 @@ pub struct State {
     probability: f64,
     /// Packets since the last signal; `None` while the average is below `min` (the paper's -1).
     count: Option<u32>,
-    /// When the queue became empty, or was last found so (`q_time`).
-    idle_since: Time,
+    /// When the queue became empty (`q_time`).
+    empty_since: Time,
+    /// When the link found the queue empty; `None` from the next arrival on.
+    idle_since: Option<Time>,
 }
 
 impl State {
@@ -68,8 +73,8 @@ impl State {
     }
 
     /// The queue has become empty.
-    pub const fn idle(&mut self, now: Time) {
-        self.idle_since = now;
+    pub const fn emptied(&mut self, now: Time) {
+        self.empty_since = now;
     }
 }
 
@@ -77,13 +82,24 @@ impl Params {
     /// Updates the average with the queue length found by an arriving packet, itself not counted.
     #[inline]
     pub fn sample(&self, state: &mut State, queue: u64, now: Time) {
-        if queue > 0 {
-            state.average = (1.0 - self.weight) * state.average + self.weight * queue as f64;
-        } else {
-            // As if m small packets had found the queue empty.
-            let m = now.since(state.idle_since).as_nanos() / self.packet_time.as_nanos().max(1);
-            state.average *= power(1.0 - self.weight, m);
-            state.idle_since = now;
+        let keep = 1.0 - self.weight;
+        state.average = match (&self.idle, state.idle_since.take()) {
+            (Idle::Floyd(decay), _) if queue == 0 => decay.age(state.average, now.since(state.empty_since)),
+            (Idle::Ns3, Some(since)) => {
+                // As if that many packets had found the queue empty, and this one finds it as it is.
+                let missed = now.since(since).as_nanos() / self.packet_time.as_nanos().max(1);
+                state.average * power(keep, missed + 1) + self.weight * queue as f64
+            }
+            (Idle::Linux(damping), Some(since)) => damping.damp(state.average, now.since(since)),
+            _ => keep * state.average + self.weight * queue as f64,
+        };
+    }
+
+    /// The link finds the queue empty. In ns-3 the idle time begins anew, in Linux it goes on.
+    #[inline]
+    pub fn idle(&self, state: &mut State, now: Time) {
+        if state.idle_since.is_none() || matches!(self.idle, Idle::Ns3) {
+            state.idle_since = Some(now);
         }
     }
 
@@ -179,22 +195,77 @@ mod tests {
         wait: false,
         mean_packet: None,
         packet_time: Span::from_millis(1),
+        idle: Idle::Ns3,
     };
 
     fn at(average: f64) -> State {
         State { average, ..State::default() }
     }
 
+    const fn micros(micros: u64) -> Time {
+        Time::from_nanos(micros * 1000)
+    }
+
     #[test]
-    fn the_average_moves_by_its_weight_and_decays_while_idle() {
+    fn the_average_moves_by_its_weight() {
         let mut state = at(8.0);
         PARAMS.sample(&mut state, 4, Time::ZERO);
         assert_eq!(state.average, 6.0); // 0.5 * 8 + 0.5 * 4
-        state.idle(Time::from_nanos(10_000_000));
-        PARAMS.sample(&mut state, 0, Time::from_nanos(13_900_000));
-        assert_eq!(state.average, 0.75); // 3.9 ms are 3 packets: 6 * 0.5^3
-        PARAMS.sample(&mut state, 0, Time::from_nanos(14_900_000));
-        assert_eq!(state.average, 0.375); // one more packet, and no time counted twice
+    }
+
+    #[test]
+    fn by_figure_2_every_arrival_counts_the_whole_time_since_the_queue_became_empty() {
+        let floyd = Params { idle: Idle::floyd(0.5, Span::from_millis(1)), ..PARAMS };
+        let mut state = at(6.0);
+        state.emptied(micros(10_000));
+        floyd.idle(&mut state, micros(11_000));
+        floyd.sample(&mut state, 0, micros(13_000));
+        assert!((state.average - 0.75).abs() < 1e-15); // 3 ms are 3 packets: 6 * 0.5^3
+        // That packet was dropped: q_time stays, and 4.5 ms are 4.5 packets.
+        floyd.sample(&mut state, 0, micros(14_500));
+        assert!((state.average - 0.75 * 0.5_f64.powf(4.5)).abs() < 1e-15);
+        floyd.sample(&mut state, 1, micros(14_600));
+        assert!((state.average - (0.5 + 0.375 * 0.5_f64.powf(4.5))).abs() < 1e-15);
+    }
+
+    #[test]
+    fn by_ns3_an_arrival_ages_by_one_step_more_and_ends_the_idle_time() {
+        let ns3 = PARAMS;
+        let mut state = at(64.0);
+        state.emptied(micros(10_000));
+        // The last packet is still being sent: an ordinary step.
+        ns3.sample(&mut state, 0, micros(10_900));
+        assert_eq!(state.average, 32.0);
+        ns3.idle(&mut state, micros(11_000));
+        ns3.sample(&mut state, 0, micros(13_900));
+        assert_eq!(state.average, 4.0); // 2.9 ms are 2 packets: 32 * 0.5^3
+        ns3.sample(&mut state, 0, micros(20_000));
+        assert_eq!(state.average, 2.0);
+        // It was dropped, and the link asked again at once.
+        ns3.idle(&mut state, micros(20_000));
+        ns3.sample(&mut state, 0, micros(20_600));
+        assert_eq!(state.average, 1.0); // no packet in 0.6 ms, and one step
+        ns3.idle(&mut state, micros(30_000));
+        ns3.sample(&mut state, 3, micros(30_100)); // a queue that was filled by other means
+        assert_eq!(state.average, 2.0);
+    }
+
+    #[test]
+    fn by_linux_idle_time_damps_once_and_later_arrivals_take_ordinary_steps() {
+        // 1000 B at 10 Mbit/s and a weight of 2^-9: cells of 524.288 ms, see `idle`.
+        let (weight, packet_time) = (1.0 / 512.0, Span::from_micros(800));
+        let linux = Params { weight, packet_time, idle: Idle::linux(weight, packet_time), ..PARAMS };
+        let mut state = at(16.0);
+        state.emptied(micros(10_000));
+        linux.sample(&mut state, 0, micros(10_900));
+        assert_eq!(state.average, 16.0 * 511.0 / 512.0); // the last packet is still being sent
+        let mut state = at(16.0);
+        linux.idle(&mut state, micros(10_000));
+        linux.idle(&mut state, micros(20_000)); // idle already
+        linux.sample(&mut state, 0, micros(10_000 + 131_072));
+        assert_eq!(state.average, 12.0); // a quarter of a cell
+        linux.sample(&mut state, 0, micros(900_000));
+        assert_eq!(state.average, 12.0 * 511.0 / 512.0);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Rooms use only those before them: no two use each other, and no file another in a circle.
 //!
 //! - [`transport`]: TCP sans I/O, its congestion controls in `control/`; [`rate_control`]: senders that have a rate.
+//! - [`packetdrill`]: TCP's sender played by scripts in the language of packetdrill.
 //! - [`stack`]: what real transports are to the simulator.
 //! - [`switch`]: what a switch adds to its ports: flow control, shared memory, programs; sans I/O too.
 //! - [`traffic`]: how much applications send, and when.
@@ -22,6 +23,7 @@
 
 pub mod estimate;
 pub mod metrics;
+pub mod packetdrill;
 pub mod rate_control;
 pub mod report;
 pub mod scenario;

@@ -35,7 +35,7 @@ pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};
 pub use rate::{LostSegment, RateSample};
 pub(crate) use receiver::{Acknowledgment, MAX_SACK_BLOCKS, Receiver, Segment};
 pub(crate) use scoreboard::DUP_THRESH;
-pub(crate) use sender::{Losses, Sender};
+pub(crate) use sender::{Losses, Sender, Sysctls, TcpInfo};
 pub use tcp::Tcp;
 pub(crate) use values::to_json;
 pub use values::{Values, field};

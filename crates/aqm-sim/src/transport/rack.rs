@@ -23,6 +23,13 @@ pub(crate) struct Rack {
     highest: u64,
     highest_before: u64,
     reordering: bool,
+    /// The lowest byte of what arrived out of order with this acknowledgment, the largest distance of such a byte from the
+    /// highest that had arrived, and how often there was any (tcp_check_sack_reordering).
+    lowest: u64,
+    furthest: u64,
+    times: u64,
+    /// Whether probes are sent.
+    pub(crate) probes: bool,
     /// When to look for losses again.
     pub(crate) reordering_timer: Option<Time>,
     /// When to send a probe.
@@ -42,6 +49,10 @@ impl Default for Rack {
             highest: 0,
             highest_before: 0,
             reordering: false,
+            lowest: u64::MAX,
+            furthest: 0,
+            times: 0,
+            probes: true,
             reordering_timer: None,
             probe_at: None,
             probe_due: false,
@@ -64,13 +75,30 @@ impl Rack {
         }
         if !segment.retransmitted {
             self.min_rtt = self.min_rtt.min(rtt);
-            self.reordering |= segment.end() < self.highest_before;
+            if segment.end() < self.highest_before {
+                self.reordering = true;
+                self.lowest = self.lowest.min(segment.start);
+            }
         }
         self.highest = self.highest.max(segment.end());
         let this = (segment.sent_at, segment.end());
         if this > self.newest {
             (self.newest, self.rtt) = (this, rtt);
         }
+    }
+
+    /// All that the acknowledgment reports has been seen.
+    pub(crate) fn end_of_ack(&mut self) {
+        let lowest = std::mem::replace(&mut self.lowest, u64::MAX);
+        if lowest != u64::MAX {
+            self.furthest = self.furthest.max(self.highest - lowest);
+            self.times += 1;
+        }
+    }
+
+    /// How many bytes segments were overtaken by at most, and how often some were.
+    pub(crate) fn reordering_degree(&self) -> (u64, u64) {
+        (self.furthest, self.times)
     }
 
     /// Section 6.2 step 4: the reordering window; `certain` means in recovery, or with DupThresh segments sacked.
@@ -83,7 +111,7 @@ impl Rack {
 
     /// Section 7.2: when the probe is due; `alone` if a single segment is outstanding; never after the timeout.
     pub(crate) fn arm_probe(&mut self, now: Time, smoothed: Span, alone: bool, timeout: Option<Time>) {
-        if self.probe.is_some() {
+        if self.probe.is_some() || !self.probes {
             self.probe_at = None;
             return;
         }

@@ -26,7 +26,7 @@ const PUSHED: [u64; 2] = [23, 34];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acknowledgment {
     pub(crate) ack: u64,
-    /// Timestamp echoed (RFC 7323 section 4.3).
+    /// Timestamp echoed (RFC 7323 section 4.3). The time of arrival, if there is none and no segment was sent only once.
     pub(crate) echo: Time,
     /// Blocks as offsets from `ack`, the most recent first (RFC 2018 section 4).
     pub(crate) sack: [(u32, u32); MAX_SACK_BLOCKS],

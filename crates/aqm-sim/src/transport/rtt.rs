@@ -84,6 +84,11 @@ impl RttEstimator {
         self.backoff > 0
     }
 
+    /// How often the timer expired since new data was acknowledged.
+    pub(crate) fn expiries(&self) -> u32 {
+        self.backoff
+    }
+
     /// New data was acknowledged: the back-off ends.
     pub(crate) fn restart(&mut self) {
         self.backoff = 0;

@@ -300,6 +300,16 @@ impl Scoreboard {
         self.marked().any(|segment| segment.lost && !segment.sacked)
     }
 
+    /// How many outstanding segments SACK has reported, are lost (sent again or not), and are under way once more.
+    pub(crate) fn counts(&self) -> (u64, u64, u64) {
+        let count =
+            |is: fn(&Segment) -> bool| self.segments.iter().filter(|segment| is(segment)).count() as u64;
+        let open = |is: fn(&Segment) -> bool| {
+            self.segments.iter().filter(|segment| !segment.sacked && is(segment)).count() as u64
+        };
+        (count(|segment| segment.sacked), open(|segment| segment.lost), open(|segment| segment.retransmitted))
+    }
+
     /// The segments among which those that are lost lie.
     fn marked(&self) -> impl Iterator<Item = &Segment> {
         self.segments.iter().take_while(|segment| segment.start < self.lost_below)

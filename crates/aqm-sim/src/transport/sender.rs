@@ -28,8 +28,11 @@ use validation::WindowUse;
 
 mod acknowledging;
 mod model;
+mod observed;
 mod state;
 mod validation;
+
+pub(crate) use observed::{Sysctls, TcpInfo};
 
 /// A segment to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,6 +300,7 @@ impl Sender {
     /// RFC 8985 on an acknowledgment: looks for losses, and schedules a probe. Returns whether any loss is new.
     fn run_rack(&mut self, ack: &Acknowledgment, flight: Flight, duplicate: bool, now: Time) -> bool {
         let Some(rack) = &mut self.rack else { return false };
+        rack.end_of_ack();
         if rack.probe_repaired_a_loss(ack.ack, duplicate) && self.recovery.phase == Phase::Open {
             // Section 7.4.2: the loss needs a response although nothing is left to repair.
             self.reduce(self.reduced(flight.without_limited_transmit()), now);
@@ -498,7 +502,8 @@ impl Sender {
                 return opening.poll(now).then_some(syn);
             }
             // RFC 5681 section 4.1.
-            if self.stream.next > 0 && now.since(self.last_sent) > self.timer.rtt.rto() {
+            let idle = now.since(self.last_sent);
+            if self.settings.restarts && self.stream.next > 0 && idle > self.timer.rtt.rto() {
                 self.control.on_idle();
             }
         }
@@ -677,7 +682,5 @@ impl Sender {
 mod bbr1_tests;
 #[cfg(test)]
 mod bbr3_tests;
-#[cfg(test)]
-mod scripts;
 #[cfg(test)]
 mod tests;

@@ -133,7 +133,9 @@ impl CubicCount {
             Some(t) => t + self.since_last,
             None => self.begin_stage(cwnd, acked),
         };
-        let x = (elapsed + self.shortest).as_secs_f64() - self.k;
+        // Nothing that was sent once has been acknowledged yet: no round trip is known.
+        let shortest = if self.shortest == Span::MAX { Span::ZERO } else { self.shortest };
+        let x = (elapsed + shortest).as_secs_f64() - self.k;
         // Whole segments away from the plateau, towards it.
         let away = (C * x.abs() * x * x) as u64;
         let target = if x < 0.0 { self.origin - away.min(self.origin) } else { self.origin + away };

@@ -220,7 +220,10 @@ impl Sender {
     #[inline]
     fn time_progress(&mut self, ack: &Acknowledgment, now: Time) -> Span {
         let sample = now.since(ack.echo);
-        self.timer.rtt.sample(sample);
+        // Without timestamps there is none for what was sent again (RFC 6298 section 3): it echoes its own arrival.
+        if sample > Span::ZERO {
+            self.timer.rtt.sample(sample);
+        }
         self.timer.rtt.restart();
         (self.duplicates.count, self.duplicates.limited) = (0, 0);
         sample

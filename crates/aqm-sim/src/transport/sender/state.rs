@@ -40,6 +40,8 @@ pub(super) struct Settings {
     pub(super) timer_prr: bool,
     /// Whether the window grows by what SACK reports.
     pub(super) sack_grows: bool,
+    /// Whether an idle connection starts again from the initial window (RFC 5681 section 4.1).
+    pub(super) restarts: bool,
 }
 
 /// What congestion reduces.
@@ -78,6 +80,7 @@ impl Settings {
             mark_prr: tcp.flag("markprr"),
             timer_prr: tcp.flag("timerprr"),
             sack_grows: tcp.flag("sackgrow"),
+            restarts: true,
         }
     }
 }

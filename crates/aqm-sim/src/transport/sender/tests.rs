@@ -1,4 +1,4 @@
-//! A sender alone, in cases where a script (see `scripts.rs`) would not be shorter.
+//! A sender alone, in cases where a script (see `tests/packetdrill`) would not be shorter.
 
 use super::*;
 use crate::transport::testing::{MSS, Wire, settings};

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from folders import forge_frame, manifest
 
 import aqmlab as package
 from aqmlab import InputError, MachineError, plots, store
+from aqmlab.runs import cluster as clusters
 from aqmlab.runs import workers
 
 OPTIONS: dict[str, Any] = {
@@ -172,15 +174,16 @@ def without_dask_the_extra_is_named(aqmlab: Command, monkeypatch: pytest.MonkeyP
 class Cluster:
     """A Dask scheduler and its workers, each a process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workers: int = 2) -> None:
         self._folder = folder
         self._processes: list[subprocess.Popen[bytes]] = []
         place = folder / "scheduler.json"
-        self._start("dask_scheduler", "--port", "0", "--scheduler-file", place)
+        self.scheduler = self._start("dask_scheduler", "--port", "0", "--scheduler-file", place)
         _wait(lambda: place.exists() and place.read_text())
         self.address = json.loads(place.read_text())["address"].replace("tcp", "dask")
         self.workers = [
-            self._start("dask_worker", "--scheduler-file", place, "--nthreads", "1", "--no-nanny") for _ in range(2)
+            self._start("dask_worker", "--scheduler-file", place, "--nthreads", "1", "--no-nanny")
+            for _ in range(workers)
         ]
 
     def end(self) -> None:
@@ -225,7 +228,7 @@ def a_worker_killed_in_mid_sweep_loses_nothing_and_repeats_nothing(cluster: Clus
                 cluster.workers[0].send_signal(signal.SIGKILL)
             super().keep(done)
 
-    with pytest.MonkeyPatch.context() as patch, workers.connected(cluster.address) as executor:
+    with pytest.MonkeyPatch.context() as patch, clusters.connected(cluster.address) as executor:
         patch.setattr("aqmlab.store.folder.Folder", Counting)
         package.sweep(**options, out=out, executor=executor)
     assert cluster.workers[0].wait() == -signal.SIGKILL
@@ -370,3 +373,49 @@ def a_worker_reads_an_edited_discipline_again_and_checks_it(tmp_path: Path) -> N
         pytest.raises(InputError, match="Mine: has another content than where"),
     ):
         delay(9, executor)
+
+
+def a_peer_that_is_no_scheduler_is_told_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.setattr(clusters, "CONNECT_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(MachineError, match=f"--on: {place} is no Dask scheduler: it gave no answer within 0.5 s"),
+            clusters.connected(f"dask://{place}"),
+        ):
+            pass
+    with (
+        pytest.raises(MachineError, match=f"--on: there is no Dask scheduler at {place}: "),
+        clusters.connected(f"dask://{place}"),
+    ):
+        pass
+
+
+def a_scheduler_without_workers_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.setattr(clusters, "WORKERS_S", 0.5)
+    cluster, notices = Cluster(tmp_path, workers=0), list[str]()
+    try:
+        with (
+            pytest.raises(MachineError, match=r"has no workers: start one with 'dask worker"),
+            clusters.connected(cluster.address, notices.append),
+        ):
+            pass
+    finally:
+        cluster.end()
+    assert len(notices) == 1
+    assert notices[0].endswith("has no workers: waiting 0.5 s for one")
+
+
+def a_killed_scheduler_is_told_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    line = ["--rate", "50mbit", "--rtt", "20ms", "--duration", "20s", "--seeds", "50", "--aqm", "fifo", "--quiet"]
+    command = [sys.executable, "-m", "aqmlab", "compare", *line, "--on", cluster.address, "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as started:
+        _wait(lambda: any(out.glob("records/*")))
+        cluster.scheduler.kill()
+        told = started.communicate(timeout=100)[1]
+    assert started.returncode == 1
+    assert told.count("\n") == 1, told
+    assert "finished runs are kept, and the same command continues" in told

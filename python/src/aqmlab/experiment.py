@@ -27,7 +27,7 @@ from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.store import growth
 from aqmlab.vocabulary.errors import CheckError, InputError
 from aqmlab.vocabulary.names import engine_of, listed, on
-from aqmlab.vocabulary.units import parse_whole
+from aqmlab.vocabulary.units import check_whole, parse_whole
 
 
 def load(folder: Path, watcher: Watcher | None = None) -> Result:
@@ -116,9 +116,7 @@ def conduct(
     if jobs is not None and executor is not None:
         raise InputError("jobs: contradicts an executor, which has workers of its own: give one of them")
     # Elsewhere, runs take no memory here.
-    jobs = (machine.cores() if executor is None else 1) if jobs is None else jobs
-    if jobs < 1:
-        raise InputError(f"jobs: '{jobs}' is out of range: allowed is 1 or more")
+    jobs = (machine.cores() if executor is None else 1) if jobs is None else check_whole("jobs", jobs, 1)
     workers = Threads(jobs) if executor is None else Elsewhere(executor)
     part = None if shard is None else store.Shard.parse(shard)
     if part and folder is None:

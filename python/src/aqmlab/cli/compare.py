@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from aqmlab import scenario
-from aqmlab.cli.terminal import Terminal, give
+from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.files import shipped, system
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.options import BY_NAME, OPTIONS
@@ -241,14 +241,14 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import conduct as _conduct
     from aqmlab.results.document import document
-    from aqmlab.runs import workers
+    from aqmlab.runs import cluster
     from aqmlab.vocabulary.json_text import json_text
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
     with (
         show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
-        nullcontext() if how.on is None else workers.connected(how.on) as executor,
+        nullcontext() if how.on is None else cluster.connected(how.on, tell) as executor,
     ):
         result = _conduct(
             experiment,

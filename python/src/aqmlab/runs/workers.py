@@ -11,9 +11,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -26,13 +25,11 @@ from aqmlab.own import python_aqm
 from aqmlab.scenario import inputs
 from aqmlab.scenario.model import Scenario, Trace
 from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
-from aqmlab.vocabulary.extras import missing
 
 # Runs queued for each thread, so that none is idle while the others are kept.
 AHEAD = 2
 # Runs given to an executor at a time: more than any cluster has cores, and few enough to be forgotten soon.
 AHEAD_ELSEWHERE = 2000
-CONNECT_S = 10
 # Runs that are stopped end within milliseconds; a discipline in Python may sleep, or refuse to be interrupted.
 PATIENCE_S = 1.0
 ASK_AGAIN_S = 0.05
@@ -234,28 +231,3 @@ def _parsed(is_trace: bool, path: str, digest: str) -> Any:
     if file.digest != digest:
         raise InputError(f"worker {host}: {path}: has another content than where the experiment was started")
     return file.parsed
-
-
-@contextmanager
-def connected(address: str) -> Iterator[Executor]:
-    """Connect to the scheduler at an address, as ``dask://HOST:PORT``.
-
-    Raises:
-        InputError: if the address is of another form, or the package for it is not installed.
-        MachineError: if nobody answers.
-
-    """
-    scheme, _, place = address.partition("://")
-    if scheme != "dask" or not place:
-        raise InputError(f"--on: '{address}' is not dask://HOST:PORT")
-    try:
-        from distributed import Client
-    except ImportError:
-        raise missing("--on: Dask is not installed", "dask") from None
-    try:
-        client: Any = Client(f"tcp://{place}", timeout=CONNECT_S)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        why = str(error).strip().split("\n")[0]
-        raise MachineError(f"--on: there is no Dask scheduler at {place}: {why}") from None
-    with client:
-        yield client.get_executor()

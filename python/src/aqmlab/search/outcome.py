@@ -21,6 +21,7 @@ from aqmlab.search.scores import Score
 from aqmlab.search.sensitivity import Effect, Level
 from aqmlab.search.space import Space
 from aqmlab.search.targets import Target
+from aqmlab.vocabulary.units import check_whole
 
 # Figures of a score whose best setting is reported.
 RECORDS = ("near", "holding", "reproduced")
@@ -144,7 +145,7 @@ def conduct(space: Space, *, jobs: int | None = None, watcher: Watcher | None = 
     """
     search, targets, first = space.search, space.targets, space.numbers
     runs = Runs(search, targets, space.folder, watcher or Watcher())
-    cores = machine.cores() if jobs is None else jobs
+    cores = machine.cores() if jobs is None else check_whole("jobs", jobs, 1)
     scores = {**space.scores}
 
     def attempt(settings: Sequence[Setting]) -> None:

@@ -33,6 +33,7 @@ from aqmlab.search.scores import Score
 from aqmlab.search.targets import Grade, Target
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Reals
+from aqmlab.vocabulary.units import check_whole
 
 # A fixed seed: the shuffling is the same every time.
 SEED = 7567
@@ -312,7 +313,7 @@ def explore(
     named = [search.base, *search.presets.values()]
     near = [one for setting in named for one in design.neighbours(search.factors, setting)] if around else []
     settings = list(dict.fromkeys([*named, *sample, *near]))
-    cores = machine.cores() if jobs is None else jobs
+    cores = machine.cores() if jobs is None else check_whole("jobs", jobs, 1)
     again = range(numbers.start, max(numbers.stop, numbers.start + repeated.RUNS))
     noise = None if len(numbers) >= repeated.ENOUGH else runs.noise(sample[: repeated.REPEATED], again, cores)
     scores = runs.scores(settings, numbers, cores, noise)

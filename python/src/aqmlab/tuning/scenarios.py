@@ -15,6 +15,7 @@ from aqmlab import scenario
 from aqmlab.scenario import Options
 from aqmlab.scenario.resolve import LARGEST_SEEDS
 from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.units import check_whole
 
 FIRST_TRAINING_SEED = LARGEST_SEEDS + 1
 # What varies where nothing is said: access links, distances and loads of the Internet's edge.
@@ -115,5 +116,4 @@ def under(point: Options, aqms: Sequence[str], seeds: int | None = None) -> Opti
 
 def check_seeds(training_seeds: int) -> None:
     """Make sure that there are training seeds, and not too many."""
-    if not 1 <= training_seeds <= LARGEST_SEEDS:
-        raise InputError(f"training_seeds: '{training_seeds}' is out of range: allowed is 1 to {LARGEST_SEEDS}")
+    check_whole("training_seeds", training_seeds, 1, LARGEST_SEEDS)

@@ -15,6 +15,7 @@ from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.extras import missing
+from aqmlab.vocabulary.units import check_whole
 
 KINDS = {"S1": "alone", "ST": "in all"}
 
@@ -43,7 +44,7 @@ def sample(space: Space, base: int, seed: int) -> list[list[float]]:
         InputError: if SALib is not installed, or the base is no power of two.
 
     """
-    if base == 0:
+    if check_whole("sensitivity", base) == 0:
         return []
     if base < 2 or base & (base - 1):
         raise InputError(f"sensitivity: '{base}' is not 0 or a power of two from 2")

@@ -23,6 +23,7 @@ from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trials
 from aqmlab.tuning.verdict import judge, judged, kept
 from aqmlab.vocabulary.errors import CheckError, InputError
+from aqmlab.vocabulary.units import check_whole
 
 FRONT = 4
 TRIALS = 50
@@ -155,8 +156,7 @@ def conduct(
     optuna()
     watcher, jobs = watcher or Watcher(), machine.cores() if jobs is None else jobs
     for name, value, least in (("trials", asked.trials, 0), ("front", asked.front, 1), ("jobs", jobs, 1)):
-        if value < least:
-            raise InputError(f"{name}: '{value}' is out of range: allowed is {least} or more")
+        check_whole(name, value, least)
     scenarios.check_seeds(asked.training_seeds)
     if not asked.trials and not asked.sensitivity:
         raise InputError("trials: '0' leaves nothing to try without a sensitivity")

@@ -27,6 +27,7 @@ __all__ = [
     "Size",
     "as_text",
     "bytes_per_second",
+    "check_whole",
     "format_bytes",
     "format_rate",
     "format_span",
@@ -125,6 +126,23 @@ def parse_whole(text: str, least: int = 0, most: int | None = None) -> int:
             return number
     bounds = f" from {least} to {most}" if most is not None else f" from {least}" if least else ""
     raise InputError(f"'{text}' is not a whole number{bounds}")
+
+
+def check_whole(name: str, value: object, least: int = 0, most: int | None = None) -> int:
+    """Return an argument that has to be a whole number within bounds.
+
+    Raises:
+        InputError: naming the argument, and saying what is allowed.
+
+    >>> check_whole("jobs", 2, 1)
+    2
+
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value and (most is None or value <= most):
+        return value
+    what = "out of range" if isinstance(value, int) and not isinstance(value, bool) else "no whole number"
+    allowed = f"{least} to {most}" if most is not None else f"{least} or more"
+    raise InputError(f"{name}: '{value}' is {what}: allowed is {allowed}")
 
 
 def bytes_per_second(texts: Iterable[str]) -> list[str]:

@@ -1,0 +1,81 @@
+"""A Dask cluster as the executor of an experiment (`aqmlab.runs.workers.Elsewhere`)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import Any
+
+from aqmlab.vocabulary.errors import InputError, MachineError
+from aqmlab.vocabulary.extras import missing
+
+CONNECT_S, WORKERS_S = 10.0, 60.0
+# Dask gives each a level of its own.
+LOGGERS = ("distributed.client", "distributed.comm", "distributed.core", "tornado.application")
+
+
+@contextmanager
+def connected(address: str, notice: Callable[[str], None] = lambda text: None) -> Iterator[Executor]:
+    """Connect to the scheduler at an address, as ``dask://HOST:PORT``.
+
+    Args:
+        address: of the scheduler.
+        notice: is called with a sentence while there is something to wait for.
+
+    Raises:
+        InputError: if the address is of another form, or the package for it is not installed.
+        MachineError: if no Dask scheduler answers, or no worker joins it.
+
+    """
+    scheme, _, place = address.partition("://")
+    if scheme != "dask" or not place:
+        raise InputError(f"--on: '{address}' is not dask://HOST:PORT")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise missing("--on: Dask is not installed", "dask") from None
+    # What ends a run is an error of ours, in one line; Dask logs the traceback of a scheduler that is gone.
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    client: Any = _within(
+        CONNECT_S,
+        lambda: Client(f"tcp://{place}", timeout=CONNECT_S),  # type: ignore[no-untyped-call]
+        f"--on: {place} is no Dask scheduler: it gave no answer within {CONNECT_S:g} s",
+        f"--on: there is no Dask scheduler at {place}",
+    )
+    with client:
+        if not client.scheduler_info()["workers"]:
+            notice(f"--on: the Dask scheduler at {place} has no workers: waiting {WORKERS_S:g} s for one")
+            try:
+                client.wait_for_workers(1, timeout=WORKERS_S)
+            except TimeoutError:
+                advice = f"start one with 'dask worker {place}'"
+                raise MachineError(f"--on: the Dask scheduler at {place} has no workers: {advice}") from None
+        yield client.get_executor()
+
+
+def _within(seconds: float, connect: Callable[[], Any], silent: str, absent: str) -> Any:
+    """Return what connecting returns; Dask's own time limit does not end the wait for a peer that says nothing."""
+    found: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(connect())
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        # A little later than Dask's, which tells more.
+        return found.result(seconds + 1)
+    except TimeoutError:
+        raise MachineError(silent) from None
+    except (OSError, ValueError) as error:
+        why = str(error).strip().split("\n")[0]
+        raise MachineError(f"{absent}: {why}") from None
+
+
+__all__ = ["connected"]

@@ -7,7 +7,6 @@ use aqm_core::packet::Packet;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
-use aqm_core::spec::Spec;
 use aqm_core::units::{Time, parse};
 use std::collections::VecDeque;
 
@@ -22,7 +21,7 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) fn new(discipline: &str, rate: &str, overhead: u32, seed: u64) -> Result<Queue, Failure> {
-        let spec = Spec::parse(discipline).map_err(Failure::input)?;
+        let spec = aqm_scenario::discipline(discipline).map_err(Failure::input)?;
         let rate = parse::rate(rate).map_err(|error| Failure::input(format!("rate: {error}")))?;
         if rate.as_bits_per_sec() == 0 {
             return Err(Failure::input("the link's rate is zero"));

@@ -22,6 +22,7 @@ mod setting;
 mod sketch;
 mod spec;
 mod switch;
+mod tc;
 mod units;
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -35,6 +36,7 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] = &[
     ("units", |bytes| text(bytes, units::run)),
     ("spec", |bytes| text(bytes, spec::run)),
+    ("tc", |bytes| text(bytes, tc::run)),
     ("notation", |bytes| text(bytes, notation::run)),
     ("scenario", |bytes| text(bytes, scenario::run)),
     ("capture", capture::run),

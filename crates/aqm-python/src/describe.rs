@@ -70,6 +70,19 @@ pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
     Ok(parsed.to_string())
 }
 
+/// Whether a text is tc's: a command, a printed line or JSON.
+#[pyfunction]
+pub(crate) fn is_tc(text: &str) -> bool {
+    aqm_scenario::tc::is_tc(text)
+}
+
+/// Translates tc's text: the discipline in our notation, and what has no effect here or belongs to the link.
+#[pyfunction]
+pub(crate) fn translate_tc(text: &str) -> PyResult<(String, Vec<String>)> {
+    let found = aqm_scenario::tc::translate(text).map_err(input)?;
+    Ok((found.spec.to_string(), found.notes))
+}
+
 /// Builds the discipline for a link once, so that relations between parameters are checked too.
 #[pyfunction]
 pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<()> {

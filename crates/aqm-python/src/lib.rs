@@ -44,8 +44,8 @@ mod _native {
     use crate::conformance::conformance;
     #[pymodule_export]
     use crate::describe::{
-        build_info, check_spec, commit, discipline_of, disciplines, overflow_victim, parse_program,
-        parse_spec, programs, version,
+        build_info, check_spec, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_program,
+        parse_spec, programs, translate_tc, version,
     };
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};

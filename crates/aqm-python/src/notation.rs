@@ -1,4 +1,4 @@
-//! Disciplines in tc's notation: those of the registry, and those that only this border knows.
+//! Disciplines as text: those of the registry, in their notation or in tc's, and those that only this border knows.
 
 use crate::{commanded, foreign};
 use aqm_core::spec::Spec;
@@ -10,11 +10,10 @@ pub(crate) fn spec(text: &str) -> Result<Spec, String> {
         return foreign::spec(text);
     }
     let end = text.find([':', ' ']).unwrap_or(text.len());
-    let spec = if &text[..end] == commanded::NAME {
+    if &text[..end] == commanded::NAME {
         let params = text.find(' ').map_or("", |space| &text[space..]);
-        Spec::parse_as(&commanded::INFO, &commanded::INFO.presets[0], params)
-    } else {
-        Spec::parse(text)
-    };
-    spec.map_err(|error| error.to_string())
+        let spec = Spec::parse_as(&commanded::INFO, &commanded::INFO.presets[0], params);
+        return spec.map_err(|error| error.to_string());
+    }
+    aqm_scenario::discipline(text)
 }

@@ -217,8 +217,8 @@ impl Path {
             }
             "rtt" => self.rtt = span()?,
             "aqm" => {
-                Spec::parse(value).map_err(|problem| wrong(&problem))?;
-                value.clone_into(&mut self.aqm);
+                let text = aqm_scenario::notation(value).map_err(|problem| wrong(&problem))?;
+                self.aqm = text.into_owned();
                 self.check_buffer()?;
             }
             "buffer" => {

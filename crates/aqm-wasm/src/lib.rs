@@ -7,7 +7,6 @@
 
 mod advice;
 
-use aqm_core::spec::Spec;
 use aqm_core::units::Time;
 use aqm_io::capture::Capture;
 use aqm_io::link_trace::LinkTrace;
@@ -69,7 +68,7 @@ extern "C" fn start(seed: u64) -> usize {
         module.run = None;
         let scenario: Scenario =
             serde_json::from_slice(&module.buffer).map_err(|error| format!("scenario: {error}"))?;
-        let aqm = Spec::parse(&scenario.aqm).map_err(|error| error.to_string())?;
+        let aqm = aqm_scenario::discipline(&scenario.aqm)?;
         let stepped =
             Stepped::new(&aqm, &scenario, &module.inputs, seed).map_err(|error| error.to_string())?;
         module.run = Some(Run { stepped, told: 0 });

@@ -61,6 +61,7 @@ __all__ = [
     "format_bytes",
     "format_rate",
     "format_span",
+    "is_tc",
     "link",
     "metrics",
     "options",
@@ -80,6 +81,7 @@ __all__ = [
     "run",
     "sketch",
     "timer_lateness",
+    "translate_tc",
     "version",
     "watch_signals",
     "workload",
@@ -225,6 +227,17 @@ def read_option(name: str, text: str) -> str:
 
 def write_option(name: str, value: str) -> str:
     """Return a value of an option, which is JSON in base units, in tc's notation."""
+
+def is_tc(text: str) -> bool:
+    """Whether a text is tc's: a command, a printed line or JSON."""
+
+def translate_tc(text: str) -> tuple[str, list[str]]:
+    """Translate tc's text: the discipline in our notation, and what has no effect here or belongs to the link.
+
+    Raises:
+        InputError: naming the qdisc, the word, and what is allowed or comes closest.
+
+    """
 
 def parse_spec(text: str) -> str:
     """Read a discipline in tc's notation; return name, preset, canonical form and parameters as JSON."""

@@ -264,7 +264,7 @@ def _contested(experiment: Experiment, engine: str) -> tuple[Experiment, engines
     """Return the experiment with each AQM in each of several engines, and the engines that make its runs."""
     asked = engines.names(engine)
     first = experiment.points[0]
-    specs = [spec for text in first.texts("aqm") for spec in scenario.split_specs(text)]
+    specs = [part for text in first.texts("aqm") for part in scenario.split_texts(text)]
     named = [name for spec in specs if (name := engine_of(spec)[1])]
     chosen = engines.find(",".join(dict.fromkeys([*asked, *named])))
     if len(asked) == 1:
@@ -272,7 +272,7 @@ def _contested(experiment: Experiment, engine: str) -> tuple[Experiment, engines
     points = []
     for one in experiment.points:
         # As they were written: names of a sweep are filled in later.
-        texts = [spec for text in one.labels("aqm") for spec in scenario.split_specs(text)]
+        texts = [part for text in one.labels("aqm") for part in scenario.split_texts(text)]
         both = dict.fromkeys(on(spec, name) for spec in texts for name in asked)
         points.append(replace(one, given={**one.given, "aqm": tuple(both)}))
     return replace(experiment, points=tuple(points)), chosen

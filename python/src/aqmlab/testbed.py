@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from aqmlab import exports, facade
-from aqmlab.scenario import split_specs
+from aqmlab.scenario import split_texts
 from aqmlab.scenario.keywords import Keywords
 from aqmlab.scenario.python_transport import Transport, register_transport
 from aqmlab.vocabulary.errors import CheckError, InputError, unknown
@@ -72,7 +72,7 @@ def run(
     for name in ("seeds", "first_seed"):
         if name in options:
             raise InputError(f"{name}: a test bench makes one run, which seed decides: give that")
-    if not isinstance(aqm, type) and not (isinstance(aqm, str) and len(split_specs(aqm)) == 1):
+    if not isinstance(aqm, type) and not (isinstance(aqm, str) and len(split_texts(aqm)) == 1):
         raise InputError(f"aqm: '{aqm}' is not one discipline: a test bench makes one run")
     if isinstance(transports, (str, type)):
         raise InputError(f"transports: {transports!r} is no list: give classes of aqmlab.Transport in one")

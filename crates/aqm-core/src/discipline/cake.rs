@@ -50,6 +50,7 @@ use crate::units::{Rate, Span, Time};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use autorate::Autorate;
+pub use framing::LinkLayer;
 use isolation::Isolation;
 use settings::Settings;
 use shaper::Shaper;

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
-from aqmlab.scenario import registry
+from aqmlab.scenario import aqm_texts, registry
 from aqmlab.scenario.registry import Discipline, Preset, Spec
 from aqmlab.vocabulary.errors import CheckError, InputError
 from aqmlab.vocabulary.units import Size, parse_bytes, parse_rate, parse_span
@@ -51,18 +51,37 @@ def list_(
 
 @app.command(cls=Command)
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME[:PRESET]", help="For example pie or pie:linux.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME[:PRESET]", help="For example pie or pie:linux, or tc's text: tc qdisc add ..."),
+    ],
     card: Annotated[bool, typer.Option(help="Add the RFC 7567 card.")] = True,
     measure: Annotated[
         bool,
         typer.Option("--measure", help="Measure the card now: about eighty short runs. With parameters it always is."),
     ] = False,
 ) -> None:
-    """Show a discipline: parameters and where each default comes from, presets, and its RFC 7567 card."""
-    spec = Spec.parse(name)
+    """Show a discipline: parameters and where each default comes from, presets, and its RFC 7567 card.
+
+    tc's text is translated first: a command, what tc qdisc show prints, or its JSON (tc -j).
+
+    For example:
+
+    aqmlab aqm show pie:linux
+
+    aqmlab aqm show "$(tc qdisc show dev eth0)"
+    """
+    written = aqm_texts.read(name, name)
+    spec = Spec.parse(written.text)
     discipline = registry.find(spec.name)
     preset = next(preset for preset in discipline.presets if preset.name == spec.preset)
     console = Terminal()
+    if written.text != name:
+        name = written.text
+        console.print(
+            Text(f"--aqm '{name}'", style="bold"), *(Text(note, style="dim") for note in written.notes), sep="\n"
+        )
+        console.print()
     console.print(_declared(discipline, preset, spec))
     if card:
         console.print("", _rfc7567(name, measure))

@@ -89,7 +89,7 @@ def live_compare(
     from aqmlab.live import comparing
     from aqmlab.live import page as pages
     from aqmlab.live.line import lines
-    from aqmlab.scenario import split_specs
+    from aqmlab.scenario import split_texts
 
     check_target(as_json, force=force)
     check_path(path)
@@ -112,7 +112,7 @@ def live_compare(
     if page and not traffic.browser:
         tell(f"warning: --page: no page is loaded: there is no {' or '.join(pages.BROWSERS)} here")
     links = {}
-    for spec in (" ".join(part.split()) for text in aqm for part in split_specs(text)):
+    for spec in (part for text in aqm for part in split_texts(text)):
         both = lines({**given, "aqm": spec}, own)
         if both[0].label in links:
             raise InputError(f"--aqm: '{both[0].label}' is given twice")

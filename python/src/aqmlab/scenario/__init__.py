@@ -1,8 +1,9 @@
 """Scenarios: options in the user's notation, checked and resolved for the simulator."""
 
+from aqmlab.scenario.aqm_texts import split_specs, split_texts
 from aqmlab.scenario.files import Experiment, load, swept
 from aqmlab.scenario.options import OPTIONS, Option, Options, from_values
-from aqmlab.scenario.resolve import Plan, count_runs, resolve, split_specs
+from aqmlab.scenario.resolve import Plan, count_runs, resolve
 
 __all__ = [
     "OPTIONS",
@@ -16,5 +17,6 @@ __all__ = [
     "load",
     "resolve",
     "split_specs",
+    "split_texts",
     "swept",
 ]

@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 from aqmlab import _native
 from aqmlab._native import Capture, Inputs, LinkTrace
 from aqmlab.own.python_aqm import PYTHON
-from aqmlab.scenario import cost, flows, inputs, topologies
+from aqmlab.scenario import aqm_texts, cost, flows, inputs, topologies
+from aqmlab.scenario.aqm_texts import split_texts
 from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
 from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
 from aqmlab.scenario.registry import Spec, find, marks
 from aqmlab.vocabulary.errors import InputError, unknown
-from aqmlab.vocabulary.names import engine_of, name_of, without_swept
+from aqmlab.vocabulary.names import without_swept
 from aqmlab.vocabulary.units import (
     Size,
     bytes_per_second,
@@ -202,7 +203,7 @@ def _told(settings: Settings, measured: dict[str, str]) -> dict[str, str]:
 def count_runs(options: Options) -> int:
     """Return how many runs options ask for, without resolving them; 1 if they are wrong."""
     try:
-        aqms = sum(len(split_specs(text)) for text in options.texts("aqm"))
+        aqms = sum(len(split_texts(text)) for text in options.texts("aqm"))
         return aqms * parse_whole(options.text("seeds"))
     except ValueError:
         return 1
@@ -397,17 +398,19 @@ def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tu
 
 
 def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
-    labels = without_swept([" ".join(part.split()) for text in options.labels("aqm") for part in split_specs(text)])
-    texts = [" ".join(part.split()) for text in options.texts("aqm") for part in split_specs(text)]
+    labels = without_swept([part for text in options.labels("aqm") for part in split_texts(text)])
+    texts = [part for text in options.texts("aqm") for part in split_texts(text)]
     if not texts:
         raise options.error("aqm", "is missing: name at least one discipline ('aqmlab aqm list' shows all)")
     contestants: list[Contestant] = []
     warnings: list[str] = []
-    for label, whole in zip(labels, texts, strict=True):
-        name, unnamed = name_of(whole)
-        text, engine = engine_of(unnamed)
-        if name:
-            label = f"{name} on {engine}" if engine else name
+    for short, part in zip(labels, texts, strict=True):
+        try:
+            one = aqm_texts.read(part, short)
+        except ValueError as error:
+            raise options.error("aqm", error) from None
+        label, text = one.label, one.text
+        warnings += [f"'{label}': {note}" for note in one.notes]
         if any(label == other.label for other in contestants):
             raise options.error("aqm", f"'{label}' is given twice")
         if text.startswith(PYTHON) and options.place not in ("", "--") and text not in options.asked:
@@ -421,7 +424,7 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
         except ValueError as error:
             raise options.error("aqm", error) from None
         _check_buffer(options, text, spec, buffer, has_limit)
-        contestants.append(Contestant(label, spec, engine))
+        contestants.append(Contestant(label, spec, one.engine))
     _check_equal(options, contestants)
     if len({contestant.buffer for contestant in contestants}) > 1:
         buffers = ", ".join(f"{one.label} {one.buffer or 'its own'}" for one in contestants)
@@ -456,20 +459,6 @@ def _unequal(options: Options) -> str:
     if options.place == "--":
         return "--allow-unequal-buffers"
     return "allow_unequal_buffers = true" if options.place else "allow_unequal_buffers=True"
-
-
-def split_specs(text: str) -> list[str]:
-    """Split a list of disciplines at commas, except those in brackets and between numbers (`weight 3,1`).
-
-    Quotes around one of them are dropped: ``fifo,"pie target 5ms"``.
-    """
-    parts, depth, start = [], 0, 0
-    for at, character in enumerate(text):
-        depth += (character == "[") - (character == "]")
-        if character == "," and depth == 0 and not text[at + 1 : at + 2].isdigit():
-            parts.append(text[start:at])
-            start = at + 1
-    return [part.strip().strip("\"'") for part in (*parts, text[start:])]
 
 
 def _idle_ecn(contestants: tuple[Contestant, ...], groups: tuple[flows.Group, ...]) -> list[str]:

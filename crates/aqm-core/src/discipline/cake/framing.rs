@@ -34,6 +34,51 @@ pub(super) enum Cells {
     Ptm,
 }
 
+impl Cells {
+    /// The cells of a keyword.
+    pub(super) fn keyword(word: &str) -> Cells {
+        match word {
+            "atm" => Cells::Atm,
+            "ptm" => Cells::Ptm,
+            _ => Cells::None,
+        }
+    }
+}
+
+/// What a keyword for a link layer stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkLayer {
+    /// Bytes around each IP packet.
+    pub overhead: i32,
+    /// Smallest size on the link.
+    pub mpu: u32,
+    /// The keyword of its cells.
+    pub cells: &'static str,
+}
+
+impl LinkLayer {
+    /// That of tc-cake(8)'s keyword; none of `raw`, where packets count as they are.
+    pub fn keyword(word: &str) -> Option<LinkLayer> {
+        let (overhead, mpu, cells) = match word {
+            "conservative" => (48, 0, "atm"),
+            "pppoa-vcmux" => (10, 0, "atm"),
+            "pppoa-llc" => (14, 0, "atm"),
+            "pppoe-vcmux" => (32, 0, "atm"),
+            "pppoe-llcsnap" => (40, 0, "atm"),
+            "bridged-vcmux" => (24, 0, "atm"),
+            "bridged-llcsnap" => (32, 0, "atm"),
+            "ipoa-vcmux" => (8, 0, "atm"),
+            "ipoa-llcsnap" => (16, 0, "atm"),
+            "pppoe-ptm" => (30, 0, "ptm"),
+            "bridged-ptm" => (22, 0, "ptm"),
+            "docsis" => (18, 64, "noatm"),
+            "ethernet" => (38, 84, "noatm"),
+            _ => return None,
+        };
+        Some(LinkLayer { overhead, mpu, cells })
+    }
+}
+
 /// The size of packets on the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Framing {
@@ -50,23 +95,10 @@ pub(super) struct Framing {
 impl Framing {
     /// The framing of a keyword on `link`.
     pub(super) fn keyword(word: &str, link: &Link) -> Framing {
-        let (overhead, mpu, cells) = match word {
-            "conservative" => (48, 0, Cells::Atm),
-            "pppoa-vcmux" => (10, 0, Cells::Atm),
-            "pppoa-llc" => (14, 0, Cells::Atm),
-            "pppoe-vcmux" => (32, 0, Cells::Atm),
-            "pppoe-llcsnap" => (40, 0, Cells::Atm),
-            "bridged-vcmux" => (24, 0, Cells::Atm),
-            "bridged-llcsnap" => (32, 0, Cells::Atm),
-            "ipoa-vcmux" => (8, 0, Cells::Atm),
-            "ipoa-llcsnap" => (16, 0, Cells::Atm),
-            "pppoe-ptm" => (30, 0, Cells::Ptm),
-            "bridged-ptm" => (22, 0, Cells::Ptm),
-            "docsis" => (18, 64, Cells::None),
-            "ethernet" => (38, 84, Cells::None),
-            _ => return Framing { excluded: 0, overhead: 0, mpu: 0, cells: Cells::None },
+        let Some(LinkLayer { overhead, mpu, cells }) = LinkLayer::keyword(word) else {
+            return Framing { excluded: 0, overhead: 0, mpu: 0, cells: Cells::None };
         };
-        Framing { excluded: link.overhead, overhead, mpu, cells }
+        Framing { excluded: link.overhead, overhead, mpu, cells: Cells::keyword(cells) }
     }
 
     /// Bytes on the link of a packet of `length`.

@@ -225,11 +225,8 @@ fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
     if let Some(mpu) = params.bytes("mpu") {
         framing.mpu = mpu.as_u64() as u32;
     }
-    match params.get("cells") {
-        Value::Choice("atm") => framing.cells = Cells::Atm,
-        Value::Choice("ptm") => framing.cells = Cells::Ptm,
-        Value::Choice(_) => framing.cells = Cells::None,
-        _ => {}
+    if let Value::Choice(word) = params.get("cells") {
+        framing.cells = Cells::keyword(word);
     }
     Ok(framing)
 }

@@ -1,0 +1,76 @@
+//! tc's text, read by tc's rules and translated: `tc qdisc add|replace|change dev eth0 root ...`, lines of `tc qdisc show`
+//! (with `-s` and `-d`), of `tc class show`, and the JSON of `tc -j`.
+//!
+//! A number without a unit is what it is to tc in its place ([`units`]); every word of a qdisc is in one table ([`kinds`]).
+//! A text with several qdiscs has one root, or ends with `use` and a handle or a device. Whatever the text is, time and
+//! memory are bounded by its length, which is bounded.
+
+mod derived;
+mod ewma;
+mod given;
+mod json;
+mod kinds;
+mod listing;
+mod quantity;
+mod refused;
+mod text;
+mod translation;
+mod tree;
+mod units;
+mod words;
+
+use listing::Listing;
+pub use translation::Translation;
+
+/// The longest text: `tc -s qdisc show` of a machine with hundreds of queues is shorter.
+const LONGEST: usize = 1 << 20;
+
+/// Whether a text is tc's: a command (perhaps behind a prompt or `sudo`), a printed line, or JSON.
+///
+/// ```
+/// use aqm_scenario::tc::is_tc;
+/// assert!(is_tc("tc qdisc add dev eth0 root cake") && is_tc("qdisc fq_codel 0: root"));
+/// assert!(is_tc("[{\"kind\":\"pie\"}]") && is_tc("# tc -s qdisc show"));
+/// assert!(!is_tc("tcn threshold 1ms") && !is_tc("cake nat"));
+/// ```
+pub fn is_tc(text: &str) -> bool {
+    let mut words = text.split_whitespace().skip_while(|word| ["#", "$", "sudo", "doas"].contains(word));
+    words.next().is_some_and(|word| word == "qdisc" || text::is_tc(word)) || is_json(text)
+}
+
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let inner = text.strip_prefix('[').map_or(text, str::trim_start);
+    inner.starts_with('{')
+}
+
+/// Translates tc's text.
+///
+/// ```
+/// use aqm_scenario::tc::translate;
+/// let found = translate("qdisc fq_codel 8001: dev eth0 root refcnt 2 limit 1000p flows 256 noecn").unwrap();
+/// assert_eq!(found.spec.to_string(), "fq_codel:linux limit 1000p flows 256 noecn");
+/// let found = translate("tc qdisc replace dev eth0 root cake bandwidth 9mbit nat split-gso").unwrap();
+/// assert_eq!(found.spec.to_string(), "cake:linux bandwidth 9mbit");
+/// assert!(found.notes[0].starts_with("nat has no effect"));
+/// assert!(translate("tc qdisc add dev eth0 root hhf").unwrap_err().contains("fq_codel"));
+/// ```
+pub fn translate(text: &str) -> Result<Translation, String> {
+    if text.len() > LONGEST {
+        return Err(format!("tc: the text has {} bytes: allowed are {LONGEST}", text.len()));
+    }
+    let (text, wanted) = wanted(text);
+    let listing: Listing = if is_json(text) { json::read(text)? } else { text::read(text)? };
+    tree::translate(&listing, wanted)
+}
+
+/// The text without its last two words, if they are `use` and what to use.
+fn wanted(text: &str) -> (&str, Option<&str>) {
+    let whole = text.trim_end();
+    let Some((before, wanted)) = whole.rsplit_once(char::is_whitespace) else { return (whole, None) };
+    let before = before.trim_end();
+    match before.strip_suffix("use") {
+        Some(rest) if rest.ends_with([' ', '\n', '\t', ']', '}']) => (rest.trim_end(), Some(wanted)),
+        _ => (whole, None),
+    }
+}

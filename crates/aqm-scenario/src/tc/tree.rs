@@ -1,0 +1,396 @@
+//! Which qdisc of a [`Listing`] is meant, and what it is with those below it.
+
+use super::kinds;
+use super::listing::{Class, Listing, Place, Qdisc, major, minor};
+use super::translation::Translation;
+use super::{refused, units, words};
+use aqm_core::params::{did_you_mean, known};
+use aqm_core::registry;
+use aqm_core::spec::Spec;
+use aqm_core::units::Rate;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+/// Most qdiscs that a message lists.
+const MOST_LISTED: usize = 8;
+/// Qdiscs that give each transmit queue of a card one of its own.
+const PER_QUEUE: [&str; 2] = ["mq", "mqprio"];
+/// Qdiscs that shape, delay or lose what a single queue holds: here the link does.
+const AROUND: [&str; 4] = ["htb", "hfsc", "tbf", "netem"];
+/// Classful qdiscs with a discipline in each class, whose filters become the flows' `class=`.
+const CLASSFUL: [&str; 2] = ["drr", "qfq"];
+
+/// Most qdiscs of a tree, also of one that names itself as its parent.
+const LARGEST: usize = 2048;
+/// As many as a kernel allows (qdisc_graft()), with room for what a text alone has.
+const DEEPEST: usize = 16;
+
+/// What is known of a text.
+struct Tree<'a> {
+    listing: &'a Listing,
+    /// How many more qdiscs may be read.
+    left: Cell<usize>,
+    /// How many are above the one that is read.
+    depth: Cell<usize>,
+}
+
+/// Translates the qdisc that `wanted` names, or the root.
+pub(super) fn translate(listing: &Listing, wanted: Option<&str>) -> Result<Translation, String> {
+    let tree = Tree { listing, left: Cell::new(LARGEST), depth: Cell::new(0) };
+    if listing.qdiscs.is_empty() {
+        return Err("tc: the text has no qdisc: give 'tc qdisc add dev DEV root KIND ...' or what tc qdisc show prints".to_owned());
+    }
+    let candidates = match wanted {
+        Some(name) => named(listing, name)?,
+        None => roots(listing)?,
+    };
+    let mut found = tree.different(&candidates)?;
+    if found.len() > 1 {
+        let names = list(&candidates);
+        return Err(format!(
+            "tc: which is meant? {names}: end the text with 'use' and a handle or device, as 'use {}'",
+            hint(candidates[0])
+        ));
+    }
+    let mut translation = found.remove(0);
+    if candidates.len() > 1 {
+        translation.notes.push(format!(
+            "{} equal qdiscs are one here: {}",
+            candidates.len(),
+            list(&candidates)
+        ));
+    }
+    Ok(translation)
+}
+
+fn hint(qdisc: &Qdisc) -> &str {
+    if qdisc.place == Place::Root && !qdisc.device.is_empty() { &qdisc.device } else { &qdisc.handle }
+}
+
+fn list(qdiscs: &[&Qdisc]) -> String {
+    let mut names: Vec<String> = qdiscs.iter().take(MOST_LISTED).map(|qdisc| qdisc.name()).collect();
+    if qdiscs.len() > MOST_LISTED {
+        names.push(format!("{} more", qdiscs.len() - MOST_LISTED));
+    }
+    names.join(", ")
+}
+
+/// The roots; devices without a queue only where nothing else is. A lone qdisc below one that is not there counts.
+fn roots(listing: &Listing) -> Result<Vec<&Qdisc>, String> {
+    let mut found: Vec<&Qdisc> = listing.qdiscs.iter().filter(|qdisc| qdisc.place == Place::Root).collect();
+    if found.iter().any(|qdisc| qdisc.kind != "noqueue") {
+        found.retain(|qdisc| qdisc.kind != "noqueue");
+    }
+    if found.is_empty() {
+        found = listing.qdiscs.iter().filter(|qdisc| qdisc.place != Place::Ingress).collect();
+    }
+    if found.is_empty() {
+        return Err("tc: the text has an ingress hook alone, where nothing queues: a redirect to an ifb device has a root there".to_owned());
+    }
+    Ok(found)
+}
+
+/// The qdiscs of a handle, place or device.
+fn named<'a>(listing: &'a Listing, name: &str) -> Result<Vec<&'a Qdisc>, String> {
+    let is_meant = |qdisc: &&Qdisc| {
+        qdisc.handle == name
+            || matches!(&qdisc.place, Place::Under(parent) if parent == name)
+            || (qdisc.device == name && qdisc.place == Place::Root)
+    };
+    let found: Vec<&Qdisc> = listing.qdiscs.iter().filter(is_meant).collect();
+    if found.is_empty() {
+        let all: Vec<&Qdisc> = listing.qdiscs.iter().collect();
+        return Err(format!("tc: no qdisc has the handle or device '{name}': the text has {}", list(&all)));
+    }
+    Ok(found)
+}
+
+impl Tree<'_> {
+    /// A qdisc with everything below it.
+    fn whole(&self, qdisc: &Qdisc) -> Result<Translation, String> {
+        let (left, depth) = (self.left.get(), self.depth.get());
+        if left == 0 || depth == DEEPEST {
+            let name = qdisc.name();
+            return Err(format!(
+                "tc: {name} is below itself, or in a tree of more than {LARGEST} qdiscs or {DEEPEST} levels"
+            ));
+        }
+        self.left.set(left - 1);
+        self.depth.set(depth + 1);
+        let translation = translated(self, qdisc);
+        self.depth.set(depth);
+        translation
+    }
+
+    /// The translations of qdiscs that differ.
+    fn different(&self, qdiscs: &[&Qdisc]) -> Result<Vec<Translation>, String> {
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        for qdisc in qdiscs {
+            let translation = self.whole(qdisc)?;
+            if seen.insert(translation.spec.to_string()) {
+                found.push(translation);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn translated(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+    let kind = &*qdisc.kind;
+    let mut translation = if PER_QUEUE.contains(&kind) {
+        per_queue(tree, qdisc)?
+    } else if AROUND.contains(&kind) {
+        around(tree, qdisc)?
+    } else if CLASSFUL.contains(&kind) {
+        classful(tree, qdisc)?
+    } else {
+        single(qdisc)?
+    };
+    if !qdisc.stab.is_empty() {
+        let table = qdisc.stab.join(" ");
+        translation
+            .notes
+            .push(format!("stab {table} belongs to the link: --overhead has the bytes around a packet"));
+    }
+    Ok(translation)
+}
+
+/// The discipline of a name, as Linux has it where there is such a preset.
+fn plain(spec: &str) -> Result<Spec, String> {
+    let parsed = Spec::parse(spec).map_err(|error| error.to_string())?;
+    match parsed.info.preset("linux") {
+        Some(preset) if !spec.contains(':') => Ok(Spec::of(parsed.info, preset)),
+        _ => Ok(parsed),
+    }
+}
+
+/// A qdisc without classes.
+fn single(qdisc: &Qdisc) -> Result<Translation, String> {
+    let Some(kind) = kinds::find(&qdisc.kind) else { return Err(unknown(&qdisc.kind)) };
+    let given = words::read(kind, &qdisc.words, qdisc.form).map_err(|problem| format!("tc: {problem}"))?;
+    let mut spec = plain(kind.spec)?;
+    for (param, text) in given.params() {
+        spec.set_text(param, text).map_err(|error| format!("tc: {}", error.of(kind.name)))?;
+    }
+    let mut notes = given.notes();
+    if kind.name == "red" || kind.name == "choke" {
+        let is_exact = given.params().any(|(param, _)| param == "w");
+        if !is_exact {
+            notes.push(format!(
+                "{}: tc prints weight and probability with -d only: they are the defaults here",
+                kind.name
+            ));
+        }
+    }
+    Ok(Translation { spec, notes })
+}
+
+fn unknown(kind: &str) -> String {
+    if let Some(message) = refused::nearest(kind) {
+        return message;
+    }
+    if registry::find(kind).is_some() {
+        return format!("tc has no qdisc '{kind}', the laboratory has: give it without tc's words before it");
+    }
+    let names = || kinds::KINDS.iter().map(|kind| kind.name);
+    format!("tc: unknown qdisc '{kind}'{}; {}", did_you_mean(kind, names()), known(kind, names()))
+}
+
+/// The one discipline in all queues of a card.
+fn per_queue(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+    let below = tree.listing.below(qdisc);
+    let name = qdisc.name();
+    let mut found = tree.different(&below)?;
+    match found.len() {
+        0 => Err(format!(
+            "tc: {name} has a qdisc for each queue of the card, and the text has none of them: add their lines"
+        )),
+        1 => {
+            let mut translation = found.remove(0);
+            translation
+                .notes
+                .push(format!("{name}: a link has one queue here, as each of the card's {}", below.len()));
+            Ok(translation)
+        }
+        _ => Err(format!(
+            "tc: {name} has different queues: {}: end the text with 'use' and one of them, as 'use {}'",
+            list(&below),
+            match &below[0].place {
+                Place::Under(parent) => parent,
+                _ => &below[0].handle,
+            }
+        )),
+    }
+}
+
+/// What a shaper or netem has inside; its rate and delay are the link's.
+fn around(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+    let name = qdisc.name();
+    let (below, leaves) = (tree.listing.below(qdisc), tree.listing.leaves(qdisc));
+    let places: BTreeSet<&str> = below
+        .iter()
+        .filter_map(|child| match &child.place {
+            Place::Under(parent) => Some(&**parent),
+            _ => None,
+        })
+        .chain(leaves.iter().map(|class| &*class.handle))
+        .collect();
+    if places.len() > 1 {
+        let places: Vec<&str> = places.into_iter().take(MOST_LISTED).collect();
+        return Err(format!(
+            "tc: {name} has several classes ({}), each with a rate: drr comes closest, with a quantum and a discipline for \
+             each class, on a link of the whole rate",
+            places.join(", ")
+        ));
+    }
+    let link = of_the_link(qdisc, leaves.first().copied())?;
+    let Some(child) = below.first() else {
+        if matches!(&*qdisc.kind, "tbf" | "netem") || leaves.is_empty() {
+            return Err(format!("tc: {name} is no discipline: {link}"));
+        }
+        // tc-htb(8): a class without a qdisc has a FIFO of the device's queue length.
+        let spec = plain("fifo")?;
+        return Ok(Translation { spec, notes: vec![format!("{name}: {link}")] });
+    };
+    let mut translation = tree.whole(child)?;
+    translation.notes.push(format!("{name}: {link}"));
+    Ok(translation)
+}
+
+/// What the options of the link are for a shaper's or netem's words.
+fn of_the_link(qdisc: &Qdisc, class: Option<&Class>) -> Result<String, String> {
+    let after = |words: &[String], name: &str| {
+        let place = words.iter().position(|word| word == name)?;
+        words.get(place + 1).cloned()
+    };
+    let problem = |problem: String| format!("tc: {}: {problem}", qdisc.kind);
+    if qdisc.kind == "netem" {
+        let mut options = Vec::new();
+        if let Some(delay) = after(&qdisc.words, "delay") {
+            // netem's times may have nanoseconds in JSON; what it delays one way is a part of the round trip.
+            let delay = units::time(&delay, 1).map_err(problem)?;
+            options.push(format!("its delay of {delay} one way is a part of --rtt"));
+        }
+        if let Some(loss) = after(&qdisc.words, "loss") {
+            let loss =
+                if loss == "random" { after(&qdisc.words, "random").unwrap_or_default() } else { loss };
+            options.push(format!("--loss {loss}"));
+        }
+        if let Some(rate) = after(&qdisc.words, "rate") {
+            options.push(format!("--rate {}", units::rate(&rate).map_err(problem)?));
+        }
+        if let Some(limit) = after(&qdisc.words, "limit") {
+            options.push(format!("fifo limit {}", units::packets(&limit).map_err(problem)?));
+        }
+        let known =
+            if options.is_empty() { "--rtt, --loss and --rate".to_owned() } else { options.join(", ") };
+        return Ok(format!("the link has delay, loss and rate here: {known}"));
+    }
+    let rate = after(&qdisc.words, "rate").or_else(|| {
+        let words = &class?.words;
+        after(words, "rate").or_else(|| after(words, "m2"))
+    });
+    let Some(rate) = rate else {
+        return Ok("the rate is the link's here: --rate, or cake bandwidth".to_owned());
+    };
+    let rate = units::bits_per_second(&rate).map_err(problem)?;
+    let shaped = Rate::from_bits_per_sec(rate);
+    let mut message = format!("the rate is the link's here: --rate {shaped}, or cake bandwidth {shaped}");
+    if qdisc.kind == "tbf" {
+        let burst = ["burst", "buffer", "maxburst"].iter().find_map(|name| after(&qdisc.words, name));
+        let burst = burst.map(|burst| units::bytes(burst.split('/').next().unwrap_or_default()));
+        let burst = burst.transpose().map_err(problem)?.unwrap_or(0);
+        // tc-tbf(8): latency is the longest time in the queue, so that limit is rate x latency + burst.
+        let waiting = match (
+            after(&qdisc.words, "limit"),
+            after(&qdisc.words, "latency").or_else(|| after(&qdisc.words, "lat")),
+        ) {
+            (Some(limit), _) => Some(units::bytes(&limit).map_err(problem)?),
+            (None, Some(latency)) => {
+                let nanos = units::nanoseconds(&latency).map_err(problem)?;
+                let bytes = u128::from(rate) * u128::from(nanos) / 8_000_000_000 + u128::from(burst);
+                Some(bytes as u64)
+            }
+            (None, None) => None,
+        };
+        if let Some(bytes) = waiting {
+            message += &format!(", with fifo limit {bytes}b");
+        }
+    }
+    Ok(message)
+}
+
+/// A classful qdisc, its classes in the order of their handles.
+fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+    let below = tree.listing.below(qdisc);
+    let leaves = tree.listing.leaves(qdisc);
+    if below.is_empty() && leaves.is_empty() {
+        return single(qdisc);
+    }
+    let mut places: Vec<u32> = leaves.iter().map(|class| minor(&class.handle)).collect();
+    places.extend(below.iter().filter_map(|child| match &child.place {
+        Place::Under(parent) => Some(minor(parent)),
+        _ => None,
+    }));
+    places.sort_unstable();
+    places.dedup();
+    let mut base = single(qdisc)?;
+    let name = qdisc.name();
+    let mut text = format!("{} classes {}", base.spec, places.len());
+    let words: &[(&str, &str)] = if qdisc.kind == "drr" {
+        &[("quantum", "quantum")]
+    } else {
+        &[("weight", "weight"), ("maxpkt", "maxpkt")]
+    };
+    for (word, param) in words {
+        let values: Vec<Option<String>> = places
+            .iter()
+            .map(|place| {
+                let class = leaves.iter().find(|class| minor(&class.handle) == *place)?;
+                let at = class.words.iter().position(|text| text == word)?;
+                class.words.get(at + 1).cloned()
+            })
+            .collect();
+        if values.iter().any(Option::is_none) {
+            if values.iter().any(Option::is_some) {
+                return Err(format!("tc: {name}: some classes have {word}, some have not: give it to all"));
+            }
+            continue;
+        }
+        let listed: Result<Vec<String>, String> = values
+            .into_iter()
+            .flatten()
+            .map(|value| {
+                if *word == "weight" {
+                    units::count(&value).map(|count| count.to_string())
+                } else {
+                    units::size(&value)
+                }
+            })
+            .collect();
+        let listed = listed.map_err(|problem| format!("tc: {name}: {word}: {problem}"))?;
+        text += &format!(" {param} {}", listed.join(","));
+    }
+    for place in &places {
+        let child = below
+            .iter()
+            .find(|child| matches!(&child.place, Place::Under(parent) if minor(parent) == *place));
+        let child = match child {
+            Some(child) => tree.whole(child)?,
+            None => Translation { spec: plain("fifo")?, notes: Vec::new() },
+        };
+        text += &format!(" child [{}]", child.spec);
+        base.notes.extend(child.notes);
+    }
+    base.spec = Spec::parse(&text).map_err(|error| format!("tc: {error}"))?;
+    base.notes.push(format!(
+        "{name}: filters are not read: a flow's class= says its class, 0 for {}:{:x}",
+        hex(&qdisc.handle),
+        places[0]
+    ));
+    Ok(base)
+}
+
+fn hex(handle: &str) -> String {
+    format!("{:x}", major(handle))
+}

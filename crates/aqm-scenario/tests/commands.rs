@@ -1,0 +1,197 @@
+//! What tc's commands mean here, word by word: the values are those that the manual pages give a bare number, and that the
+//! kernel's selftests (tools/testing/selftests/tc-testing) expect to read back.
+
+use aqm_scenario::tc::translate;
+
+/// What follows `tc qdisc add dev eth0 root`, and the discipline in the laboratory's notation.
+const TRANSLATED: &[(&str, &str)] = &[
+    // tc-fq_codel(8): packets, bytes and microseconds.
+    ("fq_codel", "fq_codel:linux"),
+    ("fq_codel limit 1000", "fq_codel:linux limit 1000p"),
+    ("fq_codel limit 0x3e8", "fq_codel:linux limit 1000p"),
+    ("fq_codel memory_limit 100000", "fq_codel:linux memory_limit 100000b"),
+    ("fq_codel target 2000", "fq_codel:linux target 2ms"),
+    ("fq_codel interval 5000", "fq_codel:linux interval 5ms"),
+    ("fq_codel quantum 9000", "fq_codel:linux quantum 9000b"),
+    ("fq_codel noecn", "fq_codel:linux noecn"),
+    ("fq_codel ce_threshold 1024000", "fq_codel:linux ce_threshold 1024ms"),
+    ("fq_codel drop_batch 100", "fq_codel:linux drop_batch 100"),
+    ("fq_codel limit 1000 flows 256 drop_batch 100", "fq_codel:linux limit 1000p flows 256 drop_batch 100"),
+    ("fq_codel limit 100 limit 1000", "fq_codel:linux limit 1000p"),
+    // tc-codel(8).
+    ("codel limit 1500", "codel:linux limit 1500p"),
+    ("codel target 100ms", "codel:linux target 100ms"),
+    ("codel interval 20ms", "codel:linux interval 20ms"),
+    ("codel ecn", "codel:linux ecn"),
+    ("codel noecn", "codel:linux noecn"),
+    ("codel ce_threshold 20ms", "codel:linux ce_threshold 20ms"),
+    // tc-pie(8): sixteenths.
+    ("pie limit 1", "pie:linux limit 1p"),
+    ("pie bytemode ecn", "pie:linux ecn bytemode"),
+    ("pie nobytemode noecn", "pie:linux noecn nobytemode"),
+    ("pie dq_rate_estimator", "pie:linux dq_rate_estimator"),
+    ("pie no_dq_rate_estimator", "pie:linux nodq_rate_estimator"),
+    ("fq_pie flows 65536", "fq_pie:linux flows 65536"),
+    // tc-red(8): bytes, max = limit / 4 and min = max / 3, 10 Mbit/s, and the weight of the burst. burst 20 of 1000 bytes
+    // above 15 kB: 21 - 15.36 = 5.64, between 3.99 = (1 - 0.75^20) 4 and 7.45 = (1 - 0.875^20) 8: 2^-3.
+    (
+        "red limit 60KB min 15KB max 45KB burst 20 avpkt 1000 bandwidth 10mbit probability 0.1",
+        "red:linux limit 60kb min 15kb max 45kb probability 0.1 w 0.125 avpkt 1000b bandwidth 10mbit",
+    ),
+    (
+        "red limit 120000 avpkt 1000 ecn harddrop",
+        "red:linux limit 120000b min 10000b max 30000b w 0.125 ecn harddrop avpkt 1000b bandwidth 10mbit",
+    ),
+    // tc-sfb(8): milliseconds.
+    ("sfb limit 100 max 100 target 20", "sfb:linux limit 100p target 20 max 100"),
+    ("sfb increment 0.1 decrement 1e-5", "sfb:linux increment 0.1 decrement 0.00001"),
+    ("sfb penalty_rate 4000 penalty_burst 64", "sfb:linux penalty_rate 4000 penalty_burst 64"),
+    ("sfb rehash 100000 db 10", "sfb:linux rehash 100s db 10ms"),
+    // tc-sfq(8): seconds.
+    ("sfq limit 8 perturb 10", "sfq:linux limit 8p perturb 10s"),
+    (
+        "sfq quantum 9000 divisor 512 flows 20 depth 64",
+        "sfq:linux depth 64 flows 20 divisor 512 quantum 9000b",
+    ),
+    ("sfq headdrop", "sfq:linux headdrop"),
+    // tc-cake(8): bit/s, and keywords that add up.
+    ("cake", "cake:linux"),
+    ("cake unlimited", "cake:linux"),
+    ("cake bandwidth 9mbit unlimited", "cake:linux"),
+    ("cake bandwidth 1000", "cake:linux bandwidth 1kbit"),
+    ("cake bandwidth 2mbps", "cake:linux bandwidth 16mbit"),
+    ("cake autorate-ingress", "cake:linux autorate_ingress"),
+    ("cake rtt 200", "cake:linux rtt 200us"),
+    ("cake diffserv", "cake:linux tins diffserv4"),
+    (
+        "cake dual-srchost ack-filter besteffort",
+        "cake:linux tins besteffort isolation dual-srchost acks ack-filter",
+    ),
+    ("cake memlimit 10000 ptm", "cake:linux memlimit 10000b cells ptm"),
+    ("cake overhead 128 mpu 256", "cake:linux overhead 128b mpu 256b"),
+    ("cake overhead -4 atm", "cake:linux overhead -4b cells atm"),
+    ("cake raw overhead 0", "cake:linux link_layer raw"),
+    ("cake bandwidth 20Mbit docsis regional", "cake:linux bandwidth 20mbit path regional link_layer docsis"),
+    ("cake ethernet ether-vlan ether-vlan", "cake:linux overhead 46b mpu 84b"),
+    ("cake pppoe-ptm ether-vlan", "cake:linux overhead 34b cells ptm"),
+    ("cake pppoe-ptm conservative", "cake:linux overhead 48b cells atm"),
+    ("cake ethernet overhead 38", "cake:linux overhead 38b mpu 84b"),
+    (
+        "cake besteffort bandwidth 10gibit metro",
+        "cake:linux bandwidth 10737418240bit tins besteffort path metro",
+    ),
+    // tc-dualpi2(8).
+    ("dualpi2 any_ect", "dualpi2:linux any_ect"),
+    ("dualpi2 l4s_ect no_split_gso", "dualpi2:linux noany_ect"),
+    ("dualpi2 step_thresh 1ms coupling_factor 1", "dualpi2:linux coupling_factor 1 step_thresh 1ms"),
+    // tc-pfifo(8): packets, or bytes.
+    ("pfifo limit 100", "fifo:tail limit 100p"),
+    ("bfifo limit 100k", "fifo:tail limit 100kb"),
+    ("pfifo_head_drop limit 100", "fifo:head limit 100p"),
+    ("pfifo_fast", "pfifo_fast:linux"),
+    ("drr", "drr:linux"),
+];
+
+/// The same, and what the refusal says.
+const REFUSED: &[(&str, &str)] = &[
+    ("fq_codel ce_threshold 1ms ce_threshold_selector 0x01/0x03", "dualpi2 marks by ECN code point"),
+    ("fq_codel limit", "'limit' needs a value"),
+    ("fq_codel limits 5", "did you mean 'limit'"),
+    ("fq_codel limit 10k", "counts them here, without a unit"),
+    ("fq_codel target 5m", "microseconds as a bare number"),
+    ("fq_pie flows 65537", "allowed is 1 to 65536"),
+    ("pie alpha 0.125", "'0.125' is not a whole number"),
+    ("red limit 400000", "'avpkt' is missing"),
+    ("red avpkt 1000", "'limit' is missing"),
+    ("red limit 400000 avpkt 1000 burst 2", "'burst' 2 is too small"),
+    ("red limit 400000 avpkt 1000 qevent early_drop block 10", "goes to no filter"),
+    ("choke bandwidth 10mbit", "'limit' is missing"),
+    ("cake bandwidth 50%", "device's speed"),
+    ("cake bandwidth 10M", "bps for bytes per second"),
+    ("cake raw overhead 18", "give overhead for the IP packet"),
+    ("qfq quantum 1", "it has no parameters"),
+    ("etf delta 100 clockid CLOCK_TAI", "launch times"),
+    ("hhf hh_limit 1024", "lru_red"),
+    ("skbprio", "pifo"),
+    ("multiq", "rr"),
+    ("ets bands 4", "sp for its strict bands"),
+    ("noqueue", "fifo limit 1p"),
+    // rate x latency + burst: 125000 x 0.4 + 4096.
+    (
+        "tbf rate 1mbit burst 32kbit latency 400ms",
+        "--rate 1mbit, or cake bandwidth 1mbit, with fifo limit 54096b",
+    ),
+    (
+        "netem delay 100ms loss 1% rate 5mbit limit 300",
+        "delay of 100ms one way is a part of --rtt, --loss 1%, --rate 5mbit, fifo limit 300p",
+    ),
+    ("htb default 10", "--rate"),
+    ("codell", "did you mean 'codel'"),
+    ("s-pie", "tc has no qdisc 's-pie', the laboratory has"),
+];
+
+#[test]
+fn every_word_has_tcs_meaning() {
+    for (words, expected) in TRANSLATED {
+        for verb in ["add", "replace"] {
+            let found = translate(&format!("tc qdisc {verb} dev eth0 root {words}"));
+            let found = found.unwrap_or_else(|error| panic!("{words}: {error}"));
+            assert_eq!(found.spec.to_string(), *expected, "{words}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_counterpart_is_refused_by_name_with_the_nearest() {
+    for (words, expected) in REFUSED {
+        match translate(&format!("tc qdisc add dev eth0 root {words}")) {
+            Ok(found) => panic!("{words}: {}", found.spec),
+            Err(error) => {
+                assert!(error.contains(expected), "{words}: {error}");
+                let name = words.split(' ').next().unwrap();
+                assert!(error.contains(name) && !error.contains('\n'), "{words}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pies_gains_are_sixteenths() {
+    let found = translate("tc qdisc add dev eth0 root pie alpha 2 beta 20").unwrap();
+    assert_eq!([found.spec.params.number("alpha"), found.spec.params.number("beta")], [0.125, 1.25]);
+    let found = translate("tc qdisc add dev eth0 root dualpi2 alpha 0.16 beta 3.2").unwrap();
+    assert_eq!([found.spec.params.number("alpha"), found.spec.params.number("beta")], [0.16, 3.2]);
+}
+
+#[test]
+fn words_without_effect_are_accepted_and_named() {
+    let found =
+        translate("tc qdisc add dev eth0 root cake nat wash split-gso fwmark 0xff via-ethernet egress")
+            .unwrap();
+    assert_eq!(found.spec.to_string(), "cake:linux");
+    for word in ["nat", "wash", "split-gso", "fwmark 0xff", "via-ethernet", "egress"] {
+        let named = found.notes.iter().any(|note| {
+            note.split(" has no effect").next().is_some_and(|words| words.split(", ").any(|one| one == word))
+        });
+        assert!(named, "{word}: {:?}", found.notes);
+    }
+}
+
+/// The texts that others wrote, where they are at hand.
+#[test]
+fn every_text_of_the_cases_is_translated_or_refused_by_name() {
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/tc-table.md");
+    let Ok(table) = std::fs::read_to_string(table) else {
+        eprintln!("skipped: {table} is not here");
+        return;
+    };
+    let texts: Vec<&str> =
+        table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert!(texts.len() > 100, "{} texts", texts.len());
+    for text in texts {
+        match translate(&format!("tc qdisc add dev eth0 root {text}")) {
+            Ok(found) => assert!(!found.spec.to_string().is_empty()),
+            Err(error) => assert!(error.contains(text.split(' ').next().unwrap()), "{text}: {error}"),
+        }
+    }
+}

@@ -3,6 +3,9 @@
 Children are queues without a law or CoDel. DRR follows the pseudocode of Shreedhar and Varghese 1996 with its
 ActiveList; fair queueing tags every packet on arrival, like Golestani 1994, in exact fractions. Where a scheduler needs
 the length of a head, the packet has been taken from its child, as in Linux.
+
+A full buffer loses a packet of the longest class (Suter et al. 1999: longest queue drop, from its front), unless the
+class of the arriving packet would be as long with it; the head that waits outside goes last.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ Child = Plain | codel.CoDelQueue
 class Classful(Oracle):
     """Classes with a child each, one limit in packets, and `choose`, which each scheduler defines."""
 
+    # Whether a longer class gives way to an arriving packet.
+    pushout = True
+
     def __init__(self, classes: int = 4, limit: int = 1000, child: codel.Options | None = None) -> None:
         super().__init__()
         self.limit = limit
@@ -57,14 +63,27 @@ class Classful(Oracle):
         return self.heads[number]
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        if sum(map(self.size, range(len(self.children)))) + 1 > self.limit:
+        number = min(packet.traffic_class, len(self.children) - 1)
+        if not self.makes_room(number, now):
             self.log("dropped", packet.number, "overlimit")
             return
-        number = min(packet.traffic_class, len(self.children) - 1)
         was_empty = self.size(number) == 0
         self.children[number].push(packet)
         self.log("enqueued", packet.number)
         self.arrived(number, packet, was_empty)
+
+    def makes_room(self, number: int, now: int) -> bool:
+        """Whether a packet of a class fits, or others went for it."""
+        classes = range(len(self.children))
+        while sum(map(self.size, classes)) >= self.limit:
+            most, longest = max((self.size(n), n) for n in classes if n != number) if len(classes) > 1 else (0, 0)
+            if not self.pushout or most <= self.size(number) + 1:
+                return False
+            victim = self.victim(longest, now)
+            if victim is not None:
+                self.pushed_out(longest, victim)
+                self.log("dropped", victim.number, "overlimit")
+        return True
 
     def dequeue(self, now: int) -> Packet | None:
         number = self.choose(now)
@@ -80,6 +99,16 @@ class Classful(Oracle):
 
     def left(self, number: int, packet: Packet) -> None:
         """A packet was sent."""
+
+    def victim(self, number: int, now: int) -> Packet | None:
+        """Take a packet of a class that gives way; the head that waits outside goes last."""
+        victim = self.children[number].dequeue(now)
+        if victim is None:
+            victim, self.heads[number] = self.heads[number], None
+        return victim
+
+    def pushed_out(self, number: int, packet: Packet) -> None:
+        """A packet of a class gave way to one of another."""
 
     @abstractmethod
     def choose(self, now: int) -> int | None:
@@ -190,6 +219,13 @@ class FairQueueing(Classful):
     def left(self, number: int, packet: Packet) -> None:
         self.v = self.tags.pop(packet.number)
 
+    def pushed_out(self, number: int, packet: Packet) -> None:
+        """Later packets of the class come as much earlier as this one would have taken."""
+        saved = Fraction(packet.length, self.weights[number])
+        self.last[number] -= saved
+        for later in self.children[number].queue:
+            self.tags[later.number] -= saved
+
 
 @cache
 def slot_size(max_packet: int, weight: int) -> int:
@@ -284,8 +320,17 @@ class QuickFair(Classful):
         self.catch_up()
 
 
+def complete(classful: Classful) -> Classful:
+    """The same with a buffer that is full for all classes or for none."""
+    classful.pushout = False
+    return classful
+
+
 CASES: dict[str, Callable[[], Oracle]] = {
     "sp limit 300p": lambda: StrictPriority(limit=300),
+    "sp limit 60p sharing complete": lambda: complete(StrictPriority(limit=60)),
+    "sp:linux limit 7p": lambda: StrictPriority(3, limit=7),
+    "drr limit 80p sharing complete": lambda: complete(DeficitRoundRobin((1514,) * 4, 80)),
     "sp classes 3 limit 200p child [codel ecn]": lambda: StrictPriority(3, 200, codel.Options(ecn=True)),
     "rr limit 100p": lambda: RoundRobin((1, 1, 1, 1), 100),
     "wrr limit 100p weight 4,1,2": lambda: RoundRobin((4, 1, 2, 2), 100),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from classful import DeficitRoundRobin
+from classful import DeficitRoundRobin, complete
 from workload import SECOND, Oracle, Packet
 
 
@@ -49,15 +49,15 @@ class MqEcn(DeficitRoundRobin):
         return min(self.quanta[number] * 8 / (self.t_round * self.rate), 1) * self.k_port
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        sizes = [self.size(n) for n in range(len(self.quanta))]
-        if sum(sizes) + 1 > self.limit:
+        number = min(packet.traffic_class, len(self.quanta) - 1)
+        if not self.makes_room(number, now):
             self.log("dropped", packet.number, "overlimit")
             return
+        sizes = [self.size(n) for n in range(len(self.quanta))]
         if sum(sizes) == 0:
             slots = max(now - self.idle_since, 0) // self.transmission(1500)
             self.t_round *= self.alpha**slots
             self.idle_since = now
-        number = min(packet.traffic_class, len(self.quanta) - 1)
         waiting = sum(p.length for p in self.children[number].queue)
         if head := self.heads[number]:
             waiting += head.length
@@ -69,6 +69,11 @@ class MqEcn(DeficitRoundRobin):
         self.children[number].push(packet)
         self.log("enqueued", packet.number)
         self.arrived(number, packet, sizes[number] == 0)
+
+    def victim(self, number: int, now: int) -> Packet | None:
+        """Take the oldest packet: these classes have no children that a head waits outside of."""
+        head, self.heads[number] = self.head(number, now), None
+        return head
 
     def dequeue(self, now: int) -> Packet | None:
         self.now = now
@@ -95,5 +100,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "mq_ecn limit 200p quantum 3000b,500b,1500b,800b threshold 30kb unmarkable pass": lambda: MqEcn(
         (3000, 500, 1500, 800), 200, 30 * 1024, unmarkable_passes=True
     ),
-    "mq_ecn:linux limit 300p weight 0.9 classes 2": lambda: MqEcn((1500, 1500), 300, 32 * 1024, 0.9),
+    "mq_ecn:linux limit 300p weight 0.9 classes 2": lambda: complete(MqEcn((1500, 1500), 300, 32 * 1024, 0.9)),
+    "mq_ecn limit 40p unmarkable pass": lambda: MqEcn(limit=40, unmarkable_passes=True),
+    "mq_ecn:ns2 limit 40p unmarkable pass": lambda: complete(MqEcn(limit=40, unmarkable_passes=True)),
 }

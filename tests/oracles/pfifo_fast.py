@@ -20,18 +20,28 @@ class PfifoFast(Oracle):
     def trace(seed: int) -> Trace:
         return marked_traffic(seed)
 
-    def __init__(self, limit: int, band_limit: int) -> None:
+    def __init__(self, limit: int, band_limit: int, *, pushout: bool = True) -> None:
         super().__init__()
-        self.limit, self.band_limit = limit, band_limit
+        self.limit, self.band_limit, self.pushout = limit, band_limit, pushout
         self.bands: list[deque[Packet]] = [deque(), deque(), deque()]
 
     def enqueue(self, packet: Packet, now: int) -> None:
         band = self.bands[BAND_OF_TOS[packet.code_point << 2 & 0x1C]]
-        if len(band) >= self.band_limit or sum(map(len, self.bands)) >= self.limit:
+        if len(band) >= self.band_limit or not self.makes_room(band):
             self.log("dropped", packet.number, "overlimit")
             return
         band.append(packet)
         self.log("enqueued", packet.number)
+
+    def makes_room(self, band: deque[Packet]) -> bool:
+        """Whether a packet fits into all bands together, or the oldest of a longer band went for it."""
+        if sum(map(len, self.bands)) < self.limit:
+            return True
+        longest = max((one for one in reversed(self.bands) if one is not band), key=len)
+        if not self.pushout or len(longest) <= len(band) + 1:
+            return False
+        self.log("dropped", longest.popleft().number, "overlimit")
+        return True
 
     def dequeue(self, now: int) -> Packet | None:
         return next((band.popleft() for band in self.bands if band), None)
@@ -42,5 +52,6 @@ class PfifoFast(Oracle):
 
 CASES: dict[str, Callable[[], Oracle]] = {
     "pfifo_fast limit 120p band_limit 50p": lambda: PfifoFast(120, 50),
-    "pfifo_fast:ns3 limit 60p": lambda: PfifoFast(60, 60),
+    "pfifo_fast limit 60p": lambda: PfifoFast(60, 60),
+    "pfifo_fast:ns3 limit 60p": lambda: PfifoFast(60, 60, pushout=False),
 }

@@ -184,7 +184,7 @@ class Dual(classful.Classful):
 
     def enqueue(self, packet: Packet, now: int) -> None:
         number = int(self.classifier.observe(packet.flow, self.numbers))
-        if self.size(0) + self.size(1) + 1 > self.limit:
+        if not self.makes_room(number, now):
             self.log("dropped", packet.number, "overlimit")
             return
         before = self.size(number)

@@ -3,7 +3,7 @@
 use crate::backlog::Backlog;
 use crate::counters::Counters;
 use crate::cx::{Cx, Shell};
-use crate::discipline::{Discipline, Info};
+use crate::discipline::{self, Discipline, Info};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params};
@@ -12,7 +12,7 @@ use crate::random::Random;
 use crate::registry;
 use crate::signal::{DropPoint, DropReason, Observer};
 use crate::spec::{Spec, SpecError, read_child};
-use crate::units::Time;
+use crate::units::{Size, Time};
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -243,6 +243,11 @@ impl Qdisc {
     /// The declaration of the discipline.
     pub fn info(&self) -> &'static Info {
         self.info
+    }
+
+    /// The most that it holds: its limit, or that of its parts together if that is less. `None` if it has none.
+    pub fn total(&self) -> Option<Size> {
+        discipline::total(&self.params, &*self.discipline)
     }
 
     /// The discipline itself, for access to its children and the size of its state.

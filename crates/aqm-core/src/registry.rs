@@ -92,6 +92,37 @@ pub static CLASSIFIERS: &[ClassifierInfo] = &[
     },
 ];
 
+/// What a scheduler promises to classes that always have packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// A class sends only while those before it have nothing.
+    Priority,
+    /// Packets in proportion to the parameter of this name, or as many of each class.
+    Packets(Option<&'static str>),
+    /// Bytes in proportion to the parameter of this name.
+    Bytes(&'static str),
+}
+
+/// What a scheduler promises to its classes; conformance holds it to that under floods.
+pub struct SchedulerInfo {
+    /// The scheduler.
+    pub discipline: &'static Info,
+    /// Its promise.
+    pub promise: Promise,
+}
+
+/// Every discipline that serves classes.
+pub static SCHEDULERS: &[SchedulerInfo] = &[
+    SchedulerInfo { discipline: &pfifo_fast::INFO, promise: Promise::Priority },
+    SchedulerInfo { discipline: &sp::INFO, promise: Promise::Priority },
+    SchedulerInfo { discipline: &rr::INFO, promise: Promise::Packets(None) },
+    SchedulerInfo { discipline: &wrr::INFO, promise: Promise::Packets(Some("weight")) },
+    SchedulerInfo { discipline: &drr::INFO, promise: Promise::Bytes("quantum") },
+    SchedulerInfo { discipline: &wfq::INFO, promise: Promise::Bytes("weight") },
+    SchedulerInfo { discipline: &qfq::INFO, promise: Promise::Bytes("weight") },
+    SchedulerInfo { discipline: &mq_ecn::INFO, promise: Promise::Bytes("quantum") },
+];
+
 /// The discipline of this name; hyphens, underscores and case do not matter.
 pub fn find(name: &str) -> Option<&'static Info> {
     DISCIPLINES.iter().copied().find(|info| same_name(info.name, name))

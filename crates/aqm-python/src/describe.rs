@@ -6,6 +6,7 @@ use aqm_core::discipline::Info;
 use aqm_core::link::Link;
 use aqm_core::overflow::{Victim, victim};
 use aqm_core::params::{Kind, ParamSpec, Preset};
+use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
@@ -83,12 +84,14 @@ pub(crate) fn translate_tc(text: &str) -> PyResult<(String, Vec<String>)> {
     Ok((found.spec.to_string(), found.notes))
 }
 
-/// Builds the discipline for a link once, so that relations between parameters are checked too.
+/// Builds the discipline for a link once, so that relations between parameters are checked too. The most that it holds,
+/// empty if that is not known.
 #[pyfunction]
-pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<()> {
+pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<String> {
     let link = Link::new(Rate::from_bits_per_sec(rate_bps));
     let spec = notation::spec(text).map_err(input)?;
-    let (built, raised) = foreign::staged(None, || spec.build(link, Random::seeded(0)).map(drop));
+    let total = |qdisc: Qdisc| qdisc.total().map_or_else(String::new, |size| size.to_string());
+    let (built, raised) = foreign::staged(None, || spec.build(link, Random::seeded(0)).map(total));
     raised.map_or(built.map_err(input), Err)
 }
 

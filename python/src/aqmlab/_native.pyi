@@ -248,8 +248,8 @@ def programs() -> str:
 def parse_program(text: str) -> str:
     """Read a program of a switch, such as ``dscp codepoints 46,26 int``; return its canonical form."""
 
-def check_spec(text: str, rate_bps: int) -> None:
-    """Build the discipline for a link once, so that relations between parameters are checked too."""
+def check_spec(text: str, rate_bps: int) -> str:
+    """Build the discipline for a link once, which checks its parameters together; return the most that it holds."""
 
 def overflow_victim(text: str) -> str:
     """Fill the discipline and return which packets it dropped: tail, head, longest flow, mixed or nobody."""

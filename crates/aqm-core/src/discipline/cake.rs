@@ -162,17 +162,24 @@ impl Cake {
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.settings.overfull(self.pool.backlog()) {
-            let mut fattest: Option<(usize, usize, u64)> = None;
-            for (tin, flows) in self.tins.iter().map(|tin| &tin.flows).enumerate() {
-                if let Some((queue, bytes)) = flows.fattest()
-                    && fattest.is_none_or(|(_, _, most)| bytes > most)
-                {
-                    fattest = Some((tin, queue, bytes));
-                }
+            let (tin, queue) = self.fattest().expect("what waits is on a list");
+            if let Some(packet) = self.tins[tin].shed(queue, reason, &mut self.pool, cx.now) {
+                cx.drop(packet, reason);
             }
-            let (tin, queue, _) = fattest.expect("what waits is on a list");
-            self.tins[tin].shed(queue, reason, &mut self.pool, cx);
         }
+    }
+
+    /// Tin and number of the queue with the most bytes.
+    fn fattest(&self) -> Option<(usize, usize)> {
+        let mut fattest: Option<(usize, usize, u64)> = None;
+        for (tin, flows) in self.tins.iter().map(|tin| &tin.flows).enumerate() {
+            if let Some((queue, bytes)) = flows.fattest()
+                && fattest.is_none_or(|(_, _, most)| bytes > most)
+            {
+                fattest = Some((tin, queue, bytes));
+            }
+        }
+        fattest.map(|(tin, queue, _)| (tin, queue))
     }
 
     /// The tin to serve if something waits: of those within their threshold the last, else the one that will be first to
@@ -268,6 +275,12 @@ impl Discipline for Cake {
                 return tin.send(queue, &self.settings, &mut self.shaper, &mut self.pool, cx.now);
             }
         }
+    }
+
+    /// From the queue with the most bytes, whatever the shaper says.
+    fn evict(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let (tin, queue) = self.fattest()?;
+        self.tins[tin].shed(queue, DropReason::Overlimit, &mut self.pool, cx.now)
     }
 
     #[inline]

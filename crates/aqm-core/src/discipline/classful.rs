@@ -1,7 +1,8 @@
 //! Common code of classful disciplines: classes with a discipline in each, a scheduler that chooses among them, and a
 //! limit on all of them together.
 
-use super::{Blueprint, BuildChild, Discipline, LIMIT, ProbeSpec, Traits};
+use super::sharing::{longer, longest, pushes_out};
+use super::{Blueprint, BuildChild, Discipline, LIMIT, ProbeSpec, Traits, total};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::link::Link;
@@ -73,7 +74,8 @@ pub(super) struct Inside {
     pub(super) name: String,
     /// The parameter that names the child, and its number there if it names several.
     pub(super) param: (&'static str, Option<usize>),
-    /// The child, with the limit of all classes unless it has its own.
+    /// The child, with the limit of all classes unless it has its own. That of a preset's child belongs to the preset's
+    /// limit: where only the limit of all is given, it is the child's, too.
     pub(super) spec: Child,
 }
 
@@ -86,8 +88,9 @@ impl Inside {
         spec: &Child,
     ) -> Inside {
         let mut spec = spec.clone();
-        let inherits = spec.params.names().any(|name| name == "limit") && !spec.params.is_given("limit");
-        if inherits {
+        let has_limit = spec.params.names().any(|name| name == "limit");
+        let replaced = params.is_given("limit") && !params.is_given(param.0);
+        if has_limit && (replaced || !spec.params.is_given("limit")) {
             // A child whose limit cannot be that large keeps its own.
             let _ = spec.params.set("limit", params.get("limit").clone());
         }
@@ -131,6 +134,7 @@ pub(super) struct Classful<S> {
     scheduler: S,
     backlog: Backlog,
     limit: Size,
+    pushout: bool,
     link: Link,
     build_child: BuildChild,
     layout: Layout,
@@ -184,6 +188,7 @@ impl<S: Scheduler> Classful<S> {
             scheduler,
             backlog,
             limit,
+            pushout: pushes_out(params),
             link: *link,
             build_child,
             layout,
@@ -217,12 +222,38 @@ impl<S: Scheduler> Classful<S> {
     /// A packet of class `number` arrives.
     #[inline]
     pub(super) fn enqueue_in(&mut self, number: usize, packet: Packet, cx: &mut Cx<'_>) {
-        if self.backlog.would_exceed(self.limit, packet.length) {
+        let full = self.backlog.would_exceed(self.limit, packet.length);
+        if full && !self.make_room(number, packet.length, cx) {
             return cx.drop(packet, DropReason::Overlimit);
         }
         self.classes[number].child.enqueue(packet, cx);
         self.count(number);
         self.activate(number);
+    }
+
+    /// Drops packets of longer classes for one of `length` in class `number`; returns whether there is room now.
+    #[cold]
+    fn make_room(&mut self, number: usize, length: u32, cx: &mut Cx<'_>) -> bool {
+        let fits = self.pushout && !Backlog::default().would_exceed(self.limit, length);
+        while fits && self.backlog.would_exceed(self.limit, length) {
+            let backlogs = self.classes.iter().map(|class| class.backlog);
+            let Some(longer) = longer(backlogs, number, length, self.limit) else { return false };
+            let before = self.backlog;
+            if let Some(packet) = self.evict_from(longer, cx) {
+                cx.drop(packet, DropReason::Overlimit);
+            } else if self.backlog == before {
+                return false;
+            }
+        }
+        fits
+    }
+
+    fn evict_from(&mut self, number: usize, cx: &mut Cx<'_>) -> Option<Packet> {
+        let class = &mut self.classes[number];
+        // A head that waits outside is next to be sent: it goes last.
+        let packet = class.child.evict(cx).or_else(|| class.head.take());
+        self.count(number);
+        packet
     }
 
     pub(super) fn scheduler(&self) -> &S {
@@ -240,15 +271,17 @@ impl<S: Scheduler> Classful<S> {
         }
     }
 
+    fn longest(&self) -> Option<usize> {
+        longest(self.classes.iter().map(|class| class.backlog), self.limit)
+    }
+
     /// Drops from the longest classes until the limit is met.
     fn trim(&mut self, cx: &mut Cx<'_>) {
         while self.backlog.exceeds(self.limit) {
-            let length = |number: &usize| self.classes[*number].backlog.in_unit_of(self.limit);
-            let longest = (0..self.classes.len()).rev().max_by_key(length).expect("there are classes");
-            let class = &mut self.classes[longest];
-            match class.take(cx) {
+            let longest = self.longest().expect("what exceeds a limit is in a class");
+            match self.evict_from(longest, cx) {
                 Some(packet) => cx.drop(packet, DropReason::Reconfigured),
-                None => class.child.purge(cx), // it holds back its packets
+                None => self.classes[longest].child.purge(cx), // it holds back its packets
             }
             self.count(longest);
         }
@@ -312,11 +345,6 @@ impl Class {
         let paused = self.head.as_ref().is_some_and(|head| cx.paused().contains(head.class));
         (!paused).then_some(length)
     }
-
-    #[inline]
-    fn take(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        self.head.take().or_else(|| self.child.dequeue(cx))
-    }
 }
 
 /// The class whose turn it is among those that may send. A separate function, the same for any scheduler, so that a
@@ -370,8 +398,24 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
         Some(packet)
     }
 
+    /// From the longest class.
+    fn evict(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let longest = self.longest()?;
+        self.evict_from(longest, cx)
+    }
+
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn parts_limit(&self) -> Option<Size> {
+        let mut all = self.limit.with_count(0);
+        for class in &self.classes {
+            let part = total(&class.inside.spec.params, &*class.child)?;
+            let sum = all.count().saturating_add(part.count());
+            all = (all.with_count(part.count()) == part).then(|| all.with_count(sum))?;
+        }
+        Some(all)
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
@@ -379,6 +423,7 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
         self.count_all();
         changed?;
         self.limit = params.size("limit").expect("limit has no auto");
+        self.pushout = pushes_out(params);
         (self.adopt)(&mut self.scheduler, params);
         self.trim(cx);
         Ok(())

@@ -12,15 +12,19 @@
 //! # Deviations
 //! The host sets the class of a packet; the paper hashes flows to queues. The head of a class is taken from its child
 //! at the start of its turn, and waits there if the deficit is too small, as in Linux: so a law at the head decides a
-//! round early. Drops beyond the limit of all classes are drops of the arriving packet.
+//! round early. Classes share a limit, as in the paper, whose buffer stealing takes the room for a packet from the longest
+//! queue; Linux has only that of each child, of which the limit of `linux` is the sum.
 //!
 //! # Promises
-//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes. A class
+//! that holds no more than its part of the limit loses no packet to another.
 
 use super::classful::{self, CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::{Each, Kind, ParamSpec, Params, PerClass, Preset, Value};
 use crate::scheduler::Drr;
+use crate::units::Size;
 use alloc::boxed::Box;
 
 /// The registry entry.
@@ -29,12 +33,15 @@ pub static INFO: Info = Info {
     group: Group::Class,
     summary: "Deficit round robin among classes by bytes, each with a discipline of its own",
     reference: "Shreedhar and Varghese 1996; Linux drr",
-    params: &[LIMIT_OF_ALL, CLASSES, CHILD, QUANTUM],
+    params: &[LIMIT_OF_ALL, SHARING, CLASSES, CHILD, QUANTUM],
     presets: &[
         Preset {
             name: "linux",
-            source: "drr_dequeue() of Linux 6.1 net/sched/sch_drr.c, the quantum is the MTU: the defaults are Linux's",
-            values: &[],
+            source: "drr_dequeue() of Linux 6.1 net/sched/sch_drr.c, the quantum is the MTU; a pfifo of txqueuelen (1000) packets in each class",
+            values: &[
+                ("limit", Value::Size(Size::Packets(4000))),
+                ("child", Value::Notation("fifo limit 1000p")),
+            ],
         },
         Preset {
             name: "tcn",
@@ -44,7 +51,7 @@ pub static INFO: Info = Info {
     ],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "the host gives the class; a head may wait outside its child for its turn, as in Linux; one limit for all classes",
+    deviations: "the host gives the class; a head may wait outside its child for its turn, as in Linux; a limit for all classes beside that of each child",
     build,
 };
 
@@ -90,7 +97,7 @@ mod tests {
         assert_eq!(host.get(ms(1)), Some(10)); // packet 0 has been taken from its child, and waits
         assert_eq!(host.qdisc.backlog().packets, 5);
         host.qdisc.change(&[("limit", "3p")], ms(1), &mut host.log).unwrap();
-        assert_eq!(host.dropped(), [0, 1]);
+        assert_eq!(host.dropped(), [1, 11]); // a head that waits outside goes last
         host.qdisc.reset(ms(2), &mut host.log);
         assert_eq!((host.dropped().len(), host.get(ms(2))), (5, None));
     }

@@ -182,6 +182,11 @@ impl<L: FlowLaw> Discipline for FlowQueueing<L> {
         }
     }
 
+    /// From the flow with the most bytes, as when the buffer is full.
+    fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        self.flows.pop(self.flows.fattest())
+    }
+
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }

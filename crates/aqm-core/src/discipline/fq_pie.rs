@@ -250,6 +250,11 @@ impl Discipline for FqPie {
         }
     }
 
+    /// From the flow with the most bytes.
+    fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        self.flows.pop(self.flows.fattest())
+    }
+
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }

@@ -45,6 +45,7 @@ pub mod rr;
 pub mod s_pie;
 pub mod sfb;
 pub mod sfq;
+mod sharing;
 mod single;
 pub mod sp;
 pub mod sp_pifo;
@@ -61,7 +62,7 @@ use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{Child, ParamError, ParamSpec, Params, Preset};
+use crate::params::{Child, ParamError, ParamSpec, Params, Preset, Value};
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
 
@@ -83,8 +84,19 @@ pub trait Discipline: Send {
     /// The link is free: which packet goes next?
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
 
+    /// Gives up a packet, since another class needs its room: the one that is missed least, which is lost with it.
+    /// `None` if it has none.
+    fn evict(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.dequeue(cx)
+    }
+
     /// The backlog, packets of children included.
     fn backlog(&self) -> Backlog;
+
+    /// What its parts hold together at most, if each has a limit of its own. See [`total`].
+    fn parts_limit(&self) -> Option<Size> {
+        None
+    }
 
     /// Changes parameters while running. On an error nothing has changed; packets beyond a new limit are dropped
     /// through `cx`.
@@ -115,6 +127,21 @@ pub trait Discipline: Send {
 
     /// Bytes of state beyond queued packets: fixed part, tables and per-flow records.
     fn state_bytes(&self) -> usize;
+}
+
+/// The most that `discipline` holds: its `limit`, or that of its parts together if that is less. `None` if neither is
+/// known. A limit in packets and one in bytes cannot be compared: then it is its own.
+pub fn total(params: &Params, discipline: &dyn Discipline) -> Option<Size> {
+    let own = params.iter().find_map(|(param, value)| match value {
+        Value::Size(size) if param.name == "limit" => Some(*size),
+        _ => None,
+    });
+    match (own, discipline.parts_limit()) {
+        (Some(own), Some(parts)) if own.with_count(parts.count()) == parts => {
+            Some(own.with_count(own.count().min(parts.count())))
+        }
+        (own, parts) => own.or(parts),
+    }
 }
 
 /// A new discipline, or the relation between its parameters that does not hold.

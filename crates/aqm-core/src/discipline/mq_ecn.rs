@@ -16,8 +16,10 @@
 //!
 //! # Promises
 //! Order kept within a class; signals on arrival only; none for a packet that finds its queue empty; no random numbers.
+//! A class that holds no more than its part of the limit loses no packet to another, except in the authors' presets.
 
 use super::classful::{CLASSES, LIMIT_OF_ALL, per_class};
+use super::sharing::{SHARING, longer, longest, pushes_out};
 use super::step::{Marker, UNMARKABLE};
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -40,6 +42,7 @@ pub static INFO: Info = Info {
     reference: "Bai, Chen, Chen and Wu 2016",
     params: &[
         LIMIT_OF_ALL,
+        SHARING,
         CLASSES,
         ParamSpec::new(
             "quantum",
@@ -68,11 +71,20 @@ pub static INFO: Info = Info {
         UNMARKABLE,
     ],
     presets: &[
-        Preset { name: "ns2", source: "HKUST-SING/MQ-ECN-NS2 queue/dwrr.cc, 10 Gbit/s", values: &[] },
+        Preset {
+            name: "protected",
+            source: "as ns2, but a class that fills the buffer gives way to shorter ones",
+            values: &[],
+        },
+        Preset {
+            name: "ns2",
+            source: "HKUST-SING/MQ-ECN-NS2 queue/dwrr.cc, 10 Gbit/s: one buffer, which drops what arrives when full",
+            values: &[COMPLETE],
+        },
         Preset {
             name: "linux",
             source: "HKUST-SING's Linux prototype, 1 Gbit/s: 32 KB",
-            values: &[("threshold", Value::Bytes(Bytes::new(32 * 1024)))],
+            values: &[COMPLETE, ("threshold", Value::Bytes(Bytes::new(32 * 1024)))],
         },
     ],
     probes: &[
@@ -82,7 +94,7 @@ pub static INFO: Info = Info {
     traits: Traits {
         wakes: false,
         ecn: true,
-        drops_queued: false,
+        drops_queued: true,
         reorders_flows: true,
         reorders_within_flow: false,
         quiet_packets: 0,
@@ -92,6 +104,9 @@ pub static INFO: Info = Info {
     build,
 };
 
+/// The authors' buffer: it is full for all classes or for none.
+const COMPLETE: (&str, Value) = ("sharing", Value::Choice("complete"));
+
 /// Idle time is counted in slots of one packet of this size.
 const SLOT: Bytes = Bytes::new(1500);
 /// After this many slots no estimate remains with any allowed weight: 0.999^40000 is below 10^-17.
@@ -99,6 +114,7 @@ const LONG_SILENCE: u64 = 40_000;
 
 struct Settings {
     limit: Size,
+    pushout: bool,
     quanta: Vec<u32>,
     threshold: f64,
     weight: f64,
@@ -130,6 +146,7 @@ struct Class {
 fn settings(params: &Params) -> Settings {
     Settings {
         limit: params.size("limit").expect("limit has no auto"),
+        pushout: pushes_out(params),
         quanta: per_class(params, params.per_class("quantum")),
         threshold: params.bytes("threshold").expect("threshold has no auto").as_u64() as f64,
         weight: params.number("weight"),
@@ -211,6 +228,29 @@ impl MqEcn {
         )
     }
 
+    /// Drops packets of longer classes for one of `length` in class `number`; returns whether there is room now.
+    #[cold]
+    fn make_room(&mut self, number: usize, length: u32, cx: &mut Cx<'_>) -> bool {
+        let limit = self.settings.limit;
+        let fits = self.settings.pushout && !Backlog::default().would_exceed(limit, length);
+        while fits && self.backlog.would_exceed(limit, length) {
+            let backlogs = self.classes.iter().map(|class| class.queue.backlog());
+            let Some(longer) = longer(backlogs, number, length, limit) else { return false };
+            let oldest = self.take(longer).expect("a longer class is not empty");
+            cx.drop(oldest, DropReason::Overlimit);
+        }
+        fits
+    }
+
+    /// Takes the oldest packet of a class.
+    #[inline]
+    fn take(&mut self, number: usize) -> Option<Packet> {
+        let packet = self.classes[number].queue.pop()?;
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.length);
+        Some(packet)
+    }
+
     /// The port was idle: rounds took no time, once per slot.
     fn wake(&mut self, now: Time) {
         let slot = self.rate.time_for(SLOT).as_nanos().max(1);
@@ -229,14 +269,15 @@ fn average(round: &mut f64, weight: f64, sample: f64) {
 impl Discipline for MqEcn {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        if self.backlog.would_exceed(self.settings.limit, packet.length) {
+        let number = usize::from(packet.class).min(self.classes.len() - 1);
+        let full = self.backlog.would_exceed(self.settings.limit, packet.length);
+        if full && !self.make_room(number, packet.length, cx) {
             return cx.drop(packet, DropReason::Overlimit);
         }
         if self.backlog.packets == 0 {
             self.wake(cx.now);
             self.idle_since = cx.now;
         }
-        let number = usize::from(packet.class).min(self.classes.len() - 1);
         if self.classes[number].queue.is_empty() {
             self.classes[number].start = cx.now;
         } else if self.classes[number].queue.backlog().bytes as f64 > self.threshold(number) {
@@ -259,10 +300,8 @@ impl Discipline for MqEcn {
         let (weight, now) = (self.settings.weight, cx.now);
         let number =
             if cx.paused().is_empty() { self.select(now)? } else { self.select_unpaused(cx.paused(), now)? };
-        let class = &mut self.classes[number];
-        let packet = class.queue.pop().expect("only classes with a head are selected");
-        self.backlog.packets -= 1;
-        self.backlog.bytes -= u64::from(packet.length);
+        let packet = self.take(number).expect("only classes with a head are selected");
+        let class = &self.classes[number];
         let sending = self.rate.time_for(Bytes::new(u64::from(packet.length)));
         if class.queue.is_empty() {
             let sample = (now + sending).since(class.start).as_secs_f64();
@@ -273,6 +312,12 @@ impl Discipline for MqEcn {
         }
         self.scheduler.sent(number, packet.length, self.classes[number].queue.is_empty());
         Some(packet)
+    }
+
+    /// From the longest class.
+    fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        let longest = longest(self.classes.iter().map(|class| class.queue.backlog()), self.settings.limit)?;
+        self.take(longest)
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,6 +1,6 @@
 //! # What it does
 //! Three first-in-first-out bands under strict priority, chosen by the type of service; a full band drops the arriving
-//! packet.
+//! packet, and where bands share a limit, the longest gives way.
 //!
 //! # Reference
 //! Linux `pfifo_fast`, tc-pfifo_fast(8) and tc-prio(8) (types of service, priorities and bands); RFC 1349 for the types
@@ -11,11 +11,14 @@
 //!
 //! # Deviations
 //! The band follows from the DSCP only: sockets cannot set a priority here. `limit` applies to all bands together, as
-//! in every discipline here; Linux has only `band_limit` (`txqueuelen`), so its whole limit is three times that.
+//! in every discipline here; Linux has only `band_limit` (`txqueuelen`), so its whole limit is three times that. Under
+//! another `limit` bands share it.
 //!
 //! # Promises
-//! Order kept within a band, and so within a flow that keeps its DSCP; drops only when full; never marks.
+//! Order kept within a band, and so within a flow that keeps its DSCP; drops only when full; never marks. A band that
+//! holds no more than a third of the limit loses no packet to another, except with `sharing complete`.
 
+use super::sharing::{SHARING, longer, longest, pushes_out};
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
@@ -35,12 +38,13 @@ pub static INFO: Info = Info {
     reference: "Linux pfifo_fast; tc-pfifo_fast(8), tc-prio(8)",
     params: &[
         LIMIT,
+        SHARING.with_reference("as the schedulers over classes; ns-3: complete"),
         ParamSpec::new(
             "band_limit",
             Kind::Size,
             Value::Auto,
             (1.0, 1e12),
-            "Limit of each band, in packets or bytes",
+            "Limit of each band, in packets or bytes; that of a preset belongs to the preset's limit",
             "ns-3: the limit of all bands",
         )
         .or_auto("limit"),
@@ -56,8 +60,8 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "ns3",
-            source: "ns-3.27 src/traffic-control/model/pfifo-fast-queue-disc.cc: 1000 packets in all bands",
-            values: &[],
+            source: "ns-3.27 src/traffic-control/model/pfifo-fast-queue-disc.cc: 1000 packets in all bands, and a packet that finds as many is dropped",
+            values: &[("sharing", Value::Choice("complete"))],
         },
     ],
     probes: &[
@@ -68,7 +72,7 @@ pub static INFO: Info = Info {
     traits: Traits {
         wakes: false,
         ecn: false,
-        drops_queued: false,
+        drops_queued: true,
         reorders_flows: true,
         reorders_within_flow: false,
         quiet_packets: u64::MAX,
@@ -88,21 +92,44 @@ const BANDS: [usize; 8] = [
 
 struct PfifoFast {
     bands: [Fifo; 3],
-    limit: Size,
-    band_limit: Size,
+    settings: Settings,
 }
 
-fn limits(params: &Params) -> (Size, Size) {
+struct Settings {
+    limit: Size,
+    band_limit: Size,
+    pushout: bool,
+}
+
+fn settings(params: &Params) -> Settings {
     let limit = params.size("limit").expect("limit has no auto");
-    (limit, params.size("band_limit").unwrap_or(limit))
+    let of_preset = params.is_given("limit") && !params.is_given("band_limit");
+    let band_limit = params.size("band_limit").filter(|_| !of_preset);
+    Settings { limit, band_limit: band_limit.unwrap_or(limit), pushout: pushes_out(params) }
 }
 
 fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
-    let (limit, band_limit) = limits(params);
-    Ok(Box::new(PfifoFast { bands: Default::default(), limit, band_limit }))
+    Ok(Box::new(PfifoFast { bands: Default::default(), settings: settings(params) }))
 }
 
 impl PfifoFast {
+    fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+        self.bands.iter().map(Fifo::backlog)
+    }
+
+    /// Drops packets of longer bands for one of `length` in band `number`; returns whether there is room now.
+    #[cold]
+    fn make_room(&mut self, number: usize, length: u32, cx: &mut Cx<'_>) -> bool {
+        let limit = self.settings.limit;
+        let fits = self.settings.pushout && !Backlog::default().would_exceed(limit, length);
+        while fits && self.backlog().would_exceed(limit, length) {
+            let Some(longer) = longer(self.backlogs(), number, length, limit) else { return false };
+            let oldest = self.bands[longer].pop().expect("a longer band is not empty");
+            cx.drop(oldest, DropReason::Overlimit);
+        }
+        fits
+    }
+
     /// A band is chosen by the DSCP: packets behind one of a paused class wait with it.
     #[cold]
     fn dequeue_unpaused(&mut self, paused: PausedClasses) -> Option<Packet> {
@@ -114,13 +141,15 @@ impl PfifoFast {
 impl Discipline for PfifoFast {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let band = &self.bands[BANDS[usize::from(packet.dscp & 7)]];
-        let full = band.backlog().would_exceed(self.band_limit, packet.length)
-            || self.backlog().would_exceed(self.limit, packet.length);
+        let number = BANDS[usize::from(packet.dscp & 7)];
+        let Settings { limit, band_limit, .. } = self.settings;
+        let full = self.bands[number].backlog().would_exceed(band_limit, packet.length)
+            || (self.backlog().would_exceed(limit, packet.length)
+                && !self.make_room(number, packet.length, cx));
         if full {
             return cx.drop(packet, DropReason::Overlimit);
         }
-        self.bands[BANDS[usize::from(packet.dscp & 7)]].push(packet);
+        self.bands[number].push(packet);
     }
 
     #[inline]
@@ -131,22 +160,33 @@ impl Discipline for PfifoFast {
         self.bands.iter_mut().find_map(Fifo::pop)
     }
 
+    /// From the longest band.
+    fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        longest(self.backlogs(), self.settings.limit).and_then(|number| self.bands[number].pop())
+    }
+
+    fn parts_limit(&self) -> Option<Size> {
+        let band = self.settings.band_limit;
+        Some(band.with_count(band.count().saturating_mul(self.bands.len() as u64)))
+    }
+
     #[inline]
     fn backlog(&self) -> Backlog {
-        self.bands.iter().map(Fifo::backlog).fold(Backlog::default(), |sum, band| Backlog {
+        self.backlogs().fold(Backlog::default(), |sum, band| Backlog {
             packets: sum.packets + band.packets,
             bytes: sum.bytes + band.bytes,
         })
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        (self.limit, self.band_limit) = limits(params);
+        self.settings = settings(params);
+        let Settings { limit, band_limit, .. } = self.settings;
         // The first bands keep their packets, and the last are trimmed.
-        let mut room = self.limit.count();
+        let mut room = limit.count();
         for band in &mut self.bands {
-            band.trim(self.band_limit, cx);
-            band.trim(self.limit.with_count(room), cx);
-            room -= band.backlog().in_unit_of(self.limit);
+            band.trim(band_limit, cx);
+            band.trim(limit.with_count(room), cx);
+            room -= band.backlog().in_unit_of(limit);
         }
         Ok(())
     }

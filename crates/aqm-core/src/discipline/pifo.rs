@@ -104,6 +104,11 @@ impl Discipline for Pifo {
         Some(packet)
     }
 
+    /// The packet that would go last.
+    fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        self.queue.pop_last()
+    }
+
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }

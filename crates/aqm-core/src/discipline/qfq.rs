@@ -14,15 +14,16 @@
 //! deficit round robin. A group's classes are in one ordered list instead of a ring of buckets: the order is the
 //! same, and there are at most 64. A packet larger than `maxpkt` moves its class to a group of larger slots
 //! permanently (Linux refuses or raises it, depending on its version). New weights or packet sizes restart virtual
-//! time. The head of a class waits outside its child for its turn: so a law at the head decides early. Drops beyond
-//! the limit of all classes are drops of the arriving packet.
+//! time. The head of a class waits outside its child for its turn: so a law at the head decides early. Classes
+//! share a limit; Linux has only that of each child.
 //!
 //! # Promises
 //! Order kept within a class; B-WFI of a class at most 3 phi sigma + 2 phi L bytes (the paper's theorem 3; sigma is
 //! the slot of the class, phi its share, L the largest packet); children decide on drops and marks, except at the
-//! limit of all classes.
+//! limit of all classes. A class that holds no more than its part of the limit loses no packet to another.
 
 use super::classful::{self, CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::{Each, Kind, ParamSpec, Params, PerClass, Preset, Value};
 use crate::scheduler::Qfq;
@@ -35,14 +36,14 @@ pub static INFO: Info = Info {
     group: Group::Class,
     summary: "Quick fair queueing among classes, within a few packets of the ideal shares",
     reference: "Checconi, Rizzo and Valente 2013",
-    params: &[LIMIT_OF_ALL, CLASSES, CHILD, WEIGHT, MAXPKT],
+    params: &[LIMIT_OF_ALL, SHARING, CLASSES, CHILD, WEIGHT, MAXPKT],
     presets: &[
         Preset { name: "even", source: "Linux sch_qfq: weight 1, the MTU as largest packet", values: &[] },
         HALVING,
     ],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "QFQ, not Linux's QFQ+; a packet beyond maxpkt moves its class; heads wait outside their children; one limit for all classes",
+    deviations: "QFQ, not Linux's QFQ+; a packet beyond maxpkt moves its class; heads wait outside their children; a limit for all classes beside that of each child",
     build,
 };
 

@@ -8,12 +8,14 @@
 //! See `aqmlab aqm show rr`.
 //!
 //! # Deviations
-//! Drops beyond the limit of all classes are drops of the arriving packet.
+//! RFC 970 drops the last packet of the longest queue; here its oldest goes, as in the other schedulers.
 //!
 //! # Promises
-//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes. A class
+//! that holds no more than its part of the limit loses no packet to another.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::Preset;
 use crate::scheduler::Rr;
@@ -25,7 +27,7 @@ pub static INFO: Info = Info {
     group: Group::Class,
     summary: "Round robin among classes by packets, each with a discipline of its own",
     reference: "RFC 970",
-    params: &[LIMIT_OF_ALL, CLASSES, CHILD],
+    params: &[LIMIT_OF_ALL, SHARING, CLASSES, CHILD],
     presets: &[Preset {
         name: "plain",
         source: "RFC 970; four classes, for it gives no number",
@@ -33,7 +35,7 @@ pub static INFO: Info = Info {
     }],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "one limit for all classes, with tail drop; RFC 970 drops from the longest queue",
+    deviations: "the longest class loses its oldest packet; in RFC 970 its last",
     build,
 };
 

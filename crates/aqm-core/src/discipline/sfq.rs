@@ -310,14 +310,19 @@ impl Sfq {
     #[cold]
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.pool.backlog().exceeds(self.settings.limit) {
-            let rank = |queue: usize| self.queues[queue].rank(self.settings.limit);
-            let longest = self.longest.find(self.queues.len(), rank).expect("something is too much");
-            let victim = self.take(longest, !self.settings.headdrop);
-            if self.queues[longest].packets == 0 {
-                self.round.retain(|queue| *queue as usize != longest);
-            }
+            let victim = self.take_from_longest().expect("something is too much");
             cx.drop(victim, reason);
         }
+    }
+
+    fn take_from_longest(&mut self) -> Option<Packet> {
+        let rank = |queue: usize| self.queues[queue].rank(self.settings.limit);
+        let longest = self.longest.find(self.queues.len(), rank)?;
+        let victim = self.take(longest, !self.settings.headdrop);
+        if self.queues[longest].packets == 0 {
+            self.round.retain(|queue| *queue as usize != longest);
+        }
+        Some(victim)
     }
 }
 
@@ -359,6 +364,11 @@ impl Discipline for Sfq {
             self.queues[first].allotment += self.settings.quantum;
             self.round.rotate_left(1);
         }
+    }
+
+    /// From the longest queue.
+    fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        self.take_from_longest()
     }
 
     fn backlog(&self) -> Backlog {

@@ -8,16 +8,19 @@
 //! See `aqmlab aqm show sp`.
 //!
 //! # Deviations
-//! The host sets a packet's class, not a priomap. Drops beyond the limit of all classes are drops of the arriving
-//! packet.
+//! The host sets a packet's class, not a priomap (`prio` has one). Classes share a limit; Linux has only that of each
+//! child, of which the limit of `linux` is the sum.
 //!
 //! # Promises
-//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes. A class
+//! that holds no more than its part of the limit loses no packet to another.
 
 use super::classful::{CHILD, CLASSES, Classful, LIMIT_OF_ALL, PROBES, TRAITS};
+use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
-use crate::params::Preset;
+use crate::params::{Preset, Value};
 use crate::scheduler::Sp;
+use crate::units::Size;
 use alloc::boxed::Box;
 
 /// The registry entry.
@@ -26,18 +29,22 @@ pub static INFO: Info = Info {
     group: Group::Class,
     summary: "Strict priority among classes, each with a discipline of its own",
     reference: "Linux prio; tc-prio(8)",
-    params: &[LIMIT_OF_ALL, CLASSES, CHILD],
+    params: &[LIMIT_OF_ALL, SHARING, CLASSES, CHILD],
     presets: &[
         Preset { name: "plain", source: "four classes; no reference gives a number", values: &[] },
         Preset {
             name: "linux",
-            source: "prio_dequeue() of Linux 6.1 net/sched/sch_prio.c, tc-prio(8): three bands",
-            values: &[("classes", crate::params::Value::Count(3))],
+            source: "prio_dequeue() of Linux 6.1 net/sched/sch_prio.c, tc-prio(8): three bands with a pfifo of txqueuelen (1000) packets each",
+            values: &[
+                ("classes", Value::Count(3)),
+                ("limit", Value::Size(Size::Packets(3000))),
+                ("child", Value::Notation("fifo limit 1000p")),
+            ],
         },
     ],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "the host gives the class, not a priomap; one limit for all classes",
+    deviations: "the host gives the class, not a priomap; a limit for all classes beside that of each child",
     build,
 };
 
@@ -60,16 +67,54 @@ mod tests {
     }
 
     #[test]
-    fn all_classes_share_the_limit_and_a_lower_limit_drops_from_the_longest() {
+    fn classes_share_the_limit_and_the_longest_gives_way() {
+        let fill = |spec: &str| {
+            let mut host = Host::new(spec);
+            for (cookie, class) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 2), (5, 0), (6, 1)] {
+                put_class(&mut host, cookie, class, 1000);
+            }
+            host
+        };
+        // Packet 5 finds three of class 1, of which the oldest goes; packet 6 would make class 1 the longest.
+        let mut host = fill("sp limit 5p");
+        assert_eq!(host.dropped(), [1, 6]);
+        assert_eq!(rest(&mut host), [0, 5, 2, 3, 4]);
+        assert_eq!(fill("sp limit 5p sharing complete").dropped(), [5, 6]);
+        // In bytes, and with a packet that takes the room of two.
+        let mut host = fill("sp limit 5500b");
+        put_class(&mut host, 7, 3, 1600);
+        assert_eq!(host.dropped(), [1, 6, 2, 0]);
+        // A class alone has all of it.
         let mut host = Host::new("sp limit 5p");
-        for (cookie, class) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 2), (5, 0)] {
+        (0..6).for_each(|cookie| put_class(&mut host, cookie, 3, 1000));
+        assert_eq!(host.dropped(), [5]);
+    }
+
+    #[test]
+    fn a_lower_limit_drops_from_the_longest() {
+        let mut host = Host::new("sp limit 5p");
+        for (cookie, class) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 2)] {
             put_class(&mut host, cookie, class, 1000);
         }
-        assert_eq!(host.dropped(), [5]);
         host.qdisc.change(&[("limit", "2p")], ms(1), &mut host.log).unwrap();
-        // Class 1 keeps its limit of two from the end; then the oldest of the longest go, the first of equals.
-        assert_eq!(host.dropped(), [5, 3, 1, 0]);
-        assert_eq!(rest(&mut host), [2, 4]);
+        // Class 1 keeps its limit of two from the end; then the oldest of the longest go, the last of equals.
+        assert_eq!(host.dropped(), [3, 1, 4]);
+        assert_eq!(rest(&mut host), [0, 2]);
+    }
+
+    #[test]
+    fn the_limit_of_a_preset_s_child_belongs_to_the_limit_of_the_preset() {
+        let total = |text: &str| {
+            let host = Host::new(text);
+            alloc::string::ToString::to_string(&host.qdisc.total().unwrap())
+        };
+        assert_eq!(total("sp:linux"), "3000p");
+        assert_eq!(total("sp:linux limit 5000p"), "5000p");
+        assert_eq!(total("sp:linux limit 50kb"), "50kb");
+        assert_eq!(total("sp classes 3 child [fifo limit 10p] child [fifo limit 20p]"), "50p");
+        assert_eq!(total("sp classes 3 child [fifo limit 10kb]"), "1000p");
+        assert_eq!(total("sp limit 40p child [sp classes 2 child [fifo limit 3p]]"), "24p");
+        assert_eq!(total("pfifo_fast band_limit 7p"), "21p");
     }
 
     #[test]

@@ -164,6 +164,16 @@ impl Discipline for SpPifo {
         self.pool.pop(&mut queue.chain)
     }
 
+    fn parts_limit(&self) -> Option<Size> {
+        let all = self.queue_limit.count().saturating_mul(self.queues.len() as u64);
+        Some(self.queue_limit.with_count(all))
+    }
+
+    /// The newest packet of the last queue that has one.
+    fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
+        (0..self.queues.len()).rev().find_map(|number| self.pop_newest(number))
+    }
+
     fn backlog(&self) -> Backlog {
         self.pool.backlog()
     }

@@ -13,8 +13,8 @@
 //!
 //! # Deviations
 //! The readings of algorithm 1 are listed in `classifier::MLru`. The paper's RED and CoDel are "improved" without a word
-//! on how: they are the plain ones. `limit` holds for both queues together, and each may fill it: the paper's "queue size
-//! 100" is `limit 200p high [codel limit 100p] low [red limit 100p]`. The head of a queue waits outside its discipline for
+//! on how: they are the plain ones. `limit` holds for both queues together, and each may fill it until the other needs
+//! room: the paper's "queue size 100" is `limit 200p high [codel limit 100p] low [red limit 100p]`. The head of a queue waits outside its discipline for
 //! its turn. A change of the classifier's parameters starts it anew.
 //!
 //! # Promises
@@ -25,13 +25,14 @@
 mod turns;
 
 use super::classful::{self, Classful, Inside, LIMIT_OF_ALL, Layout};
+use super::sharing::SHARING;
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::classifier::{Classifier, FlowKind, MLru, Sampling, Settings};
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
-use crate::units::Time;
+use crate::units::{Size, Time};
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec;
@@ -45,6 +46,7 @@ pub static INFO: Info = Info {
     reference: "Li et al., Sensors 21(10):3568 (2021)",
     params: &[
         LIMIT_OF_ALL.with_help("Limit of both queues together, in packets or bytes"),
+        SHARING,
         HIGH,
         LOW,
         SCHEDULER,
@@ -232,8 +234,16 @@ impl Discipline for SqmLru {
         self.queues.dequeue(cx)
     }
 
+    fn evict(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.queues.evict(cx)
+    }
+
     fn backlog(&self) -> Backlog {
         self.queues.backlog()
+    }
+
+    fn parts_limit(&self) -> Option<Size> {
+        self.queues.parts_limit()
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {

@@ -11,13 +11,15 @@
 //! # Deviations
 //! Self-clocked: virtual time is the tag of the packet in service, not that of a fluid server. A tag is given at the
 //! head of its class, which gives the same values and needs none for packets that a child drops. The head of a class
-//! waits outside its child for its turn: so a law at the head decides a round early. Drops beyond the limit of all
-//! classes are drops of the arriving packet.
+//! waits outside its child for its turn: so a law at the head decides a round early. Classes share a limit, as
+//! Demers' conversations share a buffer.
 //!
 //! # Promises
-//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes. A class
+//! that holds no more than its part of the limit loses no packet to another.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
+use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::{Each, Kind, ParamSpec, PerClass, Preset, Value};
 use crate::scheduler::Scfq;
@@ -29,11 +31,11 @@ pub static INFO: Info = Info {
     group: Group::Class,
     summary: "Weighted fair queueing among classes (self-clocked), each with a discipline of its own",
     reference: "Golestani 1994; Demers, Keshav and Shenker 1989",
-    params: &[LIMIT_OF_ALL, CLASSES, CHILD, WEIGHT],
+    params: &[LIMIT_OF_ALL, SHARING, CLASSES, CHILD, WEIGHT],
     presets: &[Preset { name: "even", source: "Demers 1989: the same share for all", values: &[] }, HALVING],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "self-clocked; heads wait outside their children for their turn; one limit for all classes",
+    deviations: "self-clocked; heads wait outside their children for their turn; classes share a limit",
     build,
 };
 

@@ -10,13 +10,14 @@
 //!
 //! # Deviations
 //! A class sends its packets of one round together; the paper's switch chip spreads them. Weights count packets,
-//! which in the paper are cells of equal size. Drops beyond the limit of all classes are drops of the arriving
-//! packet.
+//! which in the paper are cells of equal size. Classes share a limit.
 //!
 //! # Promises
-//! Order kept within a class; children decide on drops and marks, except at the limit of all classes.
+//! Order kept within a class; children decide on drops and marks, except at the limit of all classes. A class
+//! that holds no more than its part of the limit loses no packet to another.
 
 use super::classful::{CHILD, CLASSES, Classful, HALVING, LIMIT_OF_ALL, PROBES, TRAITS, weights};
+use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::{Each, Kind, ParamSpec, PerClass, Preset, Value};
 use crate::scheduler::Rr;
@@ -28,7 +29,7 @@ pub static INFO: Info = Info {
     group: Group::Class,
     summary: "Weighted round robin among classes by packets, each with a discipline of its own",
     reference: "Katevenis, Sidiropoulos and Courcoubetis 1991",
-    params: &[LIMIT_OF_ALL, CLASSES, CHILD, WEIGHT],
+    params: &[LIMIT_OF_ALL, SHARING, CLASSES, CHILD, WEIGHT],
     presets: &[
         Preset {
             name: "even",
@@ -39,7 +40,7 @@ pub static INFO: Info = Info {
     ],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "a class's packets of one round leave together (the paper: spread); one limit for all classes",
+    deviations: "a class's packets of one round leave together (the paper: spread); classes share a limit",
     build,
 };
 

@@ -18,5 +18,6 @@ mod pause;
 mod probes;
 mod registry;
 mod reset;
+mod schedulers;
 mod signals;
 mod wakeups;

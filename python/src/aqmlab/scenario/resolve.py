@@ -54,13 +54,10 @@ class Contestant:
 
     label: str
     spec: Spec
+    # The most that it holds in all its classes, canonical; empty if it has no limit.
+    buffer: str
     # What it runs in, if it names that itself.
     engine: str = ""
-
-    @property
-    def buffer(self) -> str:
-        """The limit of its queue, canonical; empty if it has none."""
-        return self.spec.params.get("limit", "")
 
 
 @dataclass(frozen=True)
@@ -420,11 +417,11 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
             has_limit = find(spec.name).has_limit
             if has_limit and "limit" not in spec.given:
                 spec = Spec.parse(f"{text} limit {buffer}")
-            _native.check_spec(spec.canonical, link.rate_bps)
+            total = _native.check_spec(spec.canonical, link.rate_bps)
         except ValueError as error:
             raise options.error("aqm", error) from None
         _check_buffer(options, text, spec, buffer, has_limit)
-        contestants.append(Contestant(label, spec, one.engine))
+        contestants.append(Contestant(label, spec, total, one.engine))
     _check_equal(options, contestants)
     if len({contestant.buffer for contestant in contestants}) > 1:
         buffers = ", ".join(f"{one.label} {one.buffer or 'its own'}" for one in contestants)

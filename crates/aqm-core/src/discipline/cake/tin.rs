@@ -119,14 +119,19 @@ impl Tin {
         self.flows.decay(&self.control.law, now);
     }
 
-    /// Drops the oldest packet of `queue`; its law is told if the buffer was full.
-    pub(super) fn shed(&mut self, queue: usize, reason: DropReason, pool: &mut Pool, cx: &mut Cx<'_>) {
+    /// The oldest packet of `queue`, to be dropped; its law is informed if the buffer was full.
+    pub(super) fn shed(
+        &mut self,
+        queue: usize,
+        reason: DropReason,
+        pool: &mut Pool,
+        now: Time,
+    ) -> Option<Packet> {
         if reason == DropReason::Overlimit {
-            self.control.law.overflowed(self.flows.cobalt(queue), cx.now);
+            self.control.law.overflowed(self.flows.cobalt(queue), now);
         }
-        if let Some(packet) = self.flows.pop(queue, pool) {
-            self.drops += 1;
-            cx.drop(packet, reason);
-        }
+        let packet = self.flows.pop(queue, pool)?;
+        self.drops += 1;
+        Some(packet)
     }
 }

@@ -132,7 +132,7 @@ impl Host {
             tcp = tcp.with("pacing", "on")?;
         }
         if !common.sack_permitted {
-            for key in ["sack", "rack", "prr", "frto", "sackgrow", "relapse"] {
+            for key in ["sack", "rack", "prr", "frto", "relapse"] {
                 tcp = tcp.with(key, "off")?;
             }
         }

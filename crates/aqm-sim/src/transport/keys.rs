@@ -102,8 +102,8 @@ pub static TCP: &[ParamSpec] = &[
     ParamSpec::flag(
         "sackgrow",
         false,
-        "what SACK reports lets the window grow as well, on an ACK that advances outside recovery",
-        "RFC 3465 section 2.1; Linux: on (tcp_cong_avoid is given acked_sacked)",
+        "the window grows by what is delivered: what SACK reports with an ACK that advances (and, once the path has reordered, without), less what duplicate ACKs stood for",
+        "RFC 3465 section 2.1; Linux: on (tcp_cong_avoid is given acked_sacked, tcp_may_raise_cwnd)",
     ),
     ParamSpec::new(
         "sslimit",
@@ -278,7 +278,6 @@ pub static RELATIONS: &[Relation] = &[
     Relation { given: ("prr", "on"), needs: ("sack", "on") },
     Relation { given: ("rack", "on"), needs: ("sack", "on") },
     Relation { given: ("frto", "on"), needs: ("sack", "on") },
-    Relation { given: ("sackgrow", "on"), needs: ("sack", "on") },
     Relation { given: ("relapse", "on"), needs: ("sack", "on") },
     Relation { given: ("connect", "ahead"), needs: ("handshake", "on") },
     Relation { given: ("ssthresh", "pipe"), needs: ("sack", "on") },

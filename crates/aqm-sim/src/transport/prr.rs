@@ -1,9 +1,9 @@
-//! Proportional Rate Reduction (RFC 6937): spreads sending over a recovery, instead of a pause and a burst.
+//! Proportional Rate Reduction (RFC 6937, RFC 9937): spreads sending over a recovery, instead of a pause and a burst.
 
 /// One recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
-    /// RecoverFS: bytes outstanding when it began; zero outside recovery.
+    /// RecoverFS: bytes outstanding when it began.
     flight: u64,
     delivered: u64,
     out: u64,
@@ -29,16 +29,22 @@ impl Prr {
     /// An acknowledgment reported `delivered` bytes and leaves `pipe` in the network: RFC 6937 section 3, with the
     /// slow start reduction bound. `safe`: it advanced, and no loss is new.
     pub(crate) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64, mss: u64, safe: bool) {
+        if delivered == 0 {
+            return; // RFC 9937 section 6.2: nothing has left the network
+        }
         self.delivered += delivered;
-        self.room = if pipe > ssthresh {
+        self.room = if pipe > ssthresh && self.flight > 0 {
             let due = u128::from(self.delivered) * u128::from(ssthresh);
-            let due = due.div_ceil(u128::from(self.flight.max(1))) as u64;
+            let due = due.div_ceil(u128::from(self.flight)) as u64;
             due.next_multiple_of(self.unit).saturating_sub(self.out)
         } else {
             let limit = self.delivered.saturating_sub(self.out).max(delivered)
                 + if safe || !self.cautious { mss } else { 0 };
-            limit.min(ssthresh - pipe)
+            limit.min(ssthresh.saturating_sub(pipe))
         };
+        if self.out == 0 && self.room == 0 {
+            self.room = mss; // RFC 9937 section 6.2: a first segment goes at once
+        }
     }
 
     /// `bytes` were sent, retransmissions included.
@@ -73,6 +79,25 @@ mod tests {
         prr.on_sent(2000);
         prr.on_ack(1000, 9500, 10_000, 1000, false);
         assert_eq!(prr.room, 500); // never beyond ssthresh
+    }
+
+    #[test]
+    fn with_nothing_outstanding_at_its_start_one_segment_goes_and_then_what_arrives() {
+        let mut prr = Prr::begin(0);
+        prr.on_ack(1000, 12_000, 10_000, 1000, false);
+        assert_eq!(prr.room, 1000);
+        prr.on_sent(1000);
+        prr.on_ack(1000, 9_000, 10_000, 1000, false);
+        assert_eq!(prr.room, 1000); // up to ssthresh
+    }
+
+    #[test]
+    fn an_acknowledgment_of_nothing_new_leaves_the_room() {
+        let mut prr = Prr::begin(20_000);
+        prr.on_ack(1000, 4000, 10_000, 1000, true);
+        prr.on_sent(1500);
+        prr.on_ack(0, 4000, 10_000, 1000, true);
+        assert_eq!(prr.room, 500);
     }
 
     #[test]

@@ -14,9 +14,9 @@ const FIRST_PROBE: Span = Span::from_secs(1);
 /// State of one sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Of the segments that arrived, the one sent last: send time and end.
+    /// Of the segments that arrived, the one sent last: RACK.xmit_ts and RACK.end_seq.
     newest: (Time, u64),
-    /// Its round-trip time.
+    /// The round-trip time of the segment that arrived last: RACK.rtt.
     rtt: Span,
     min_rtt: Span,
     /// The highest byte that arrived, and what it was before the acknowledgment that is now handled.
@@ -67,24 +67,24 @@ impl Rack {
         self.highest_before = self.highest;
     }
 
-    /// A segment arrived: section 6.2 steps 1 to 3.
+    /// A segment arrived: section 6.2 steps 1 to 3. Those of an acknowledgment come in the order of their sequence numbers, as
+    /// in Linux (tcp_rack_advance); the section has the order in which they were sent.
     pub(crate) fn on_arrived(&mut self, segment: &Segment, now: Time) {
         let rtt = now.since(segment.sent_at);
-        if segment.retransmitted && rtt < self.min_rtt {
-            return; // it was the original that arrived
-        }
-        if !segment.retransmitted {
+        self.highest = self.highest.max(segment.end());
+        if segment.resent {
+            if rtt < self.min_rtt {
+                return; // it was the original that arrived
+            }
+        } else {
             self.min_rtt = self.min_rtt.min(rtt);
             if segment.end() < self.highest_before {
                 self.reordering = true;
                 self.lowest = self.lowest.min(segment.start);
             }
         }
-        self.highest = self.highest.max(segment.end());
-        let this = (segment.sent_at, segment.end());
-        if this > self.newest {
-            (self.newest, self.rtt) = (this, rtt);
-        }
+        self.rtt = rtt;
+        self.newest = self.newest.max((segment.sent_at, segment.end()));
     }
 
     /// All that the acknowledgment reports has been seen.

@@ -15,7 +15,10 @@ pub(crate) struct Segment {
     pub(crate) length: u32,
     sacked: bool,
     lost: bool,
+    /// Sent again since it was last found lost.
     pub(crate) retransmitted: bool,
+    /// Sent again at any time: what arrives may be an earlier copy.
+    pub(crate) resent: bool,
 }
 
 impl Segment {
@@ -98,6 +101,7 @@ impl Scoreboard {
             sacked: false,
             lost: false,
             retransmitted: false,
+            resent: false,
         });
         self.pipe += u64::from(length);
     }
@@ -250,7 +254,7 @@ impl Scoreboard {
         if !segment.retransmitted {
             self.pipe += u64::from(segment.length);
         }
-        (segment.retransmitted, segment.sent_at) = (true, now);
+        (segment.retransmitted, segment.resent, segment.sent_at) = (true, true, now);
         Some((segment.start, segment.length))
     }
 
@@ -334,8 +338,7 @@ impl Scoreboard {
                     self.retransmit_from = segment.start;
                     return None;
                 }
-                segment.retransmitted = true;
-                segment.sent_at = now;
+                (segment.retransmitted, segment.resent, segment.sent_at) = (true, true, now);
                 self.pipe += u64::from(segment.length);
                 self.retransmit_from = segment.end();
                 return Some((segment.start, segment.length));

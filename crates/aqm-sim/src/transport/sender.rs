@@ -350,6 +350,7 @@ impl Sender {
         if self.settings.sack {
             return;
         }
+        self.duplicates.reported += u64::from(self.settings.grows_by_delivered);
         match self.recovery.phase {
             Phase::Open
                 if self.duplicates.count == DUP_THRESH && self.stream.una >= self.duplicates.recover =>
@@ -476,7 +477,7 @@ impl Sender {
             rack.stop_probing();
             rack.reordering_timer = None;
         }
-        (self.duplicates.count, self.duplicates.limited, self.duplicates.inflation) = (0, 0, 0);
+        self.duplicates.forget();
         self.recovery.phase = Phase::Loss { point: self.stream.next };
         // RFC 6582 section 4.2: no fast retransmit for what was sent before the timeout.
         (self.duplicates.recover, self.reduction.until, self.reduction.at) =

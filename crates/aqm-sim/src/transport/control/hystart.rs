@@ -29,26 +29,49 @@ pub(crate) enum SlowStart {
 impl SlowStart {
     pub(crate) fn new(tcp: &Values) -> SlowStart {
         match tcp.flag("hystart") {
-            true if tcp.is("detect", "classic") => SlowStart::Classic(Box::default()),
+            true if tcp.is("detect", "classic") => {
+                SlowStart::Classic(Box::new(Classic::new(tcp.flag("pacing"))))
+            }
             true => SlowStart::PlusPlus(Box::new(HyStart::new(tcp.flag("pacing")))),
             false => SlowStart::Plain,
         }
     }
 
-    /// New data was acknowledged in slow start.
+    /// New data was acknowledged in slow start, by a sender that uses its window.
     pub(crate) fn grow(&mut self, window: &mut Window, acked: &Acked) {
         match self {
             SlowStart::Plain => window.slow_start(acked.bytes),
-            SlowStart::PlusPlus(hystart) => hystart.on_ack(window, acked),
-            SlowStart::Classic(hystart) => hystart.on_ack(window, acked),
+            SlowStart::PlusPlus(hystart) => {
+                hystart.grow(window, acked.bytes);
+                hystart.observe(window, acked);
+            }
+            SlowStart::Classic(hystart) => {
+                hystart.observe(window, acked);
+                window.slow_start(acked.bytes);
+            }
+        }
+    }
+
+    /// The same, by a sender that does not use its window: round-trip times say as much of the path.
+    pub(crate) fn observe(&mut self, window: &mut Window, acked: &Acked) {
+        match self {
+            SlowStart::Plain => {}
+            SlowStart::PlusPlus(hystart) => hystart.observe(window, acked),
+            SlowStart::Classic(hystart) => hystart.observe(window, acked),
         }
     }
 
     /// Congestion: section 4.2 is for the first slow start only.
-    pub(crate) fn end(&mut self) {
-        match self {
-            SlowStart::Plain | SlowStart::PlusPlus(_) => *self = SlowStart::Plain,
-            SlowStart::Classic(hystart) => **hystart = Classic::default(),
+    pub(crate) fn end_first(&mut self) {
+        if let SlowStart::PlusPlus(_) = self {
+            *self = SlowStart::Plain;
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub(crate) fn on_timeout(&mut self) {
+        if let SlowStart::Classic(hystart) = self {
+            hystart.forget();
         }
     }
 }
@@ -78,13 +101,20 @@ impl HyStart {
         }
     }
 
-    /// New data was acknowledged in slow start: section 4.2. Ends slow start by setting ssthresh.
-    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+    /// `bytes` were acknowledged in slow start: section 4.2.
+    fn grow(&mut self, window: &mut Window, bytes: u64) {
         let unlimited = self.paced || window.slow_start_limit == u64::MAX;
         let limit = if unlimited { u64::MAX } else { L * window.mss };
-        let growth = acked.bytes.min(limit);
+        let growth = bytes.min(limit);
         let growth = if self.conservative.is_some() { growth / CSS_GROWTH_DIVISOR } else { growth };
         window.cwnd = (window.cwnd + growth).min(window.ssthresh.max(window.cwnd));
+    }
+
+    /// The round-trip time of an acknowledgment in slow start: section 4.2. Ends slow start by setting ssthresh.
+    fn observe(&mut self, window: &mut Window, acked: &Acked) {
+        if acked.sample == Span::ZERO {
+            return;
+        }
         self.this_round = self.this_round.min(acked.sample);
         self.samples += 1;
         let enough = self.samples >= N_RTT_SAMPLE && self.last_round < Span::MAX;
@@ -136,7 +166,8 @@ mod tests {
             // The last one acknowledges everything sent in the round, and the next round has been sent.
             let next = (number + 1 + ack / 10) * 10_000;
             let acked = Acked { una, next, ..Acked::new(1000, now, rtt) };
-            hystart.on_ack(window, &acked);
+            hystart.grow(window, acked.bytes);
+            hystart.observe(window, &acked);
         }
     }
 
@@ -167,7 +198,7 @@ mod tests {
         }
         assert!(hystart.conservative.is_none());
         let before = window.cwnd;
-        hystart.on_ack(&mut window, &Acked::new(1000, Time::ZERO, Span::from_millis(50)));
+        hystart.grow(&mut window, 1000);
         assert_eq!(window.cwnd, before + 1000);
     }
 
@@ -175,7 +206,7 @@ mod tests {
     fn an_acknowledgment_counts_at_most_eight_segments_unless_the_sender_paces() {
         let grown = |paced| {
             let mut window = Window::new(1000, 10);
-            HyStart::new(paced).on_ack(&mut window, &Acked::new(20_000, Time::ZERO, Span::from_millis(40)));
+            HyStart::new(paced).grow(&mut window, 20_000);
             window.cwnd
         };
         assert_eq!((grown(false), grown(true)), (18_000, 30_000));

@@ -1,8 +1,10 @@
-//! HyStart as first published: slow start ends when acknowledgments come in a train as long as half a round trip, or when
-//! the round-trip time rises.
+//! HyStart as first published: slow start ends when acknowledgments come in a train as long as half a round trip, a whole
+//! one if the sender paces, or when the round-trip time rises.
 //!
 //! Ha, Rhee, "Hybrid Slow Start for High-Bandwidth and Long-Distance Networks", PFLDnet 2008, algorithm 1, with the
-//! constants that Linux documents as parameters of its tcp_cubic. A timeout forgets what was learnt.
+//! constants that Linux documents as parameters of its tcp_cubic. The window need not be used (cubictcp_acked sees every
+//! acknowledgment). Rounds begin with the low window, as in Linux 5.16 to 6.13 (hystart_update). A timeout forgets what was
+//! learnt.
 
 use crate::transport::window::{Acked, Window};
 use aqm_core::units::{Span, Time};
@@ -21,6 +23,9 @@ const BURSTS: Span = Span::from_millis(1);
 /// State of a slow start.
 #[derive(Clone, Debug)]
 pub(crate) struct Classic {
+    paced: bool,
+    /// Whether it has ended a slow start: it ends no other until a timeout.
+    found: bool,
     /// The smallest round-trip time, and that of this round with its samples.
     smallest: Span,
     this_round: Span,
@@ -31,9 +36,12 @@ pub(crate) struct Classic {
     round_end: u64,
 }
 
-impl Default for Classic {
-    fn default() -> Classic {
+impl Classic {
+    /// `paced` if the sender spaces its segments, by up to half a round trip in slow start.
+    pub(crate) fn new(paced: bool) -> Classic {
         Classic {
+            paced,
+            found: false,
             smallest: Span::MAX,
             this_round: Span::MAX,
             samples: 0,
@@ -42,22 +50,29 @@ impl Default for Classic {
             round_end: 0,
         }
     }
-}
 
-impl Classic {
+    /// The retransmission timer expired.
+    pub(crate) fn forget(&mut self) {
+        *self = Classic::new(self.paced);
+    }
+
     /// New data was acknowledged in slow start. Ends it by setting ssthresh.
-    pub(crate) fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+    pub(crate) fn observe(&mut self, window: &mut Window, acked: &Acked) {
+        if acked.sample == Span::ZERO {
+            return;
+        }
         self.smallest = self.smallest.min(acked.sample);
+        if self.found || window.cwnd < LOW_WINDOW * window.mss {
+            return;
+        }
         if acked.una > self.round_end {
             (self.round_end, self.began, self.joined) = (acked.next, acked.now, acked.now);
             (self.this_round, self.samples) = (Span::MAX, 0);
         }
-        if window.cwnd >= LOW_WINDOW * window.mss
-            && (self.train_is_long(acked.now) || self.delay_rises(acked))
-        {
+        if self.train_is_long(acked.now) || self.delay_rises(acked) {
+            self.found = true;
             window.ssthresh = window.cwnd;
         }
-        window.slow_start(acked.bytes);
     }
 
     fn train_is_long(&mut self, now: Time) -> bool {
@@ -65,7 +80,8 @@ impl Classic {
             return false;
         }
         self.joined = now;
-        now.since(self.began) > (self.smallest + BURSTS) / 2
+        let longest = self.smallest + BURSTS;
+        now.since(self.began) > if self.paced { longest } else { longest / 2 }
     }
 
     fn delay_rises(&mut self, acked: &Acked) -> bool {
@@ -89,13 +105,14 @@ mod tests {
             let now = Time::ZERO + Span::from_millis(at) + gap * ack;
             let (una, next) = (first + (ack + 1) * 1000, first + count * 1000 + (ack + 1) * 2000);
             let acked = Acked { una, next, ..Acked::new(1000, now, Span::from_millis(rtt)) };
-            hystart.on_ack(window, &acked);
+            hystart.observe(window, &acked);
+            window.slow_start(acked.bytes);
         }
     }
 
     #[test]
     fn a_train_of_half_the_smallest_round_trip_ends_slow_start() {
-        let (mut hystart, mut window) = (Classic::default(), Window::new(1000, 20));
+        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
         // Twenty acknowledgments, 2 ms apart: 38 ms are less than half of 100 and 1.
         round(&mut hystart, &mut window, 100, 20, Span::from_millis(2), 100);
         assert!(window.in_slow_start());
@@ -105,8 +122,59 @@ mod tests {
     }
 
     #[test]
+    fn a_paced_sender_s_train_may_be_as_long_as_a_round_trip() {
+        let (mut hystart, mut window) = (Classic::new(true), Window::new(1000, 20));
+        // 49 segments 2 ms apart are 96 ms long, of 101.
+        round(&mut hystart, &mut window, 100, 49, Span::from_millis(2), 100);
+        assert!(window.in_slow_start());
+        // 69 of 51 ms and more: the 52nd is the first after more than 101 ms.
+        round(&mut hystart, &mut window, 300, 60, Span::from_millis(2), 100);
+        assert_eq!((window.cwnd, window.ssthresh), (20_000 + 49_000 + 51_000, 120_000));
+    }
+
+    #[test]
+    fn rounds_begin_with_the_sixteenth_segment_of_the_window() {
+        // Linux (cubictcp_acked): hystart_update is not called before, so the round goes on from there to what is sent by then.
+        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 10));
+        for ack in 1..=7 {
+            let now = Time::ZERO + Span::from_millis(100 * ack);
+            let acked = Acked {
+                una: ack * 1000,
+                next: 10_000 + ack * 1000,
+                ..Acked::new(1000, now, Span::from_millis(100))
+            };
+            hystart.observe(&mut window, &acked);
+            window.slow_start(1000);
+        }
+        assert_eq!((hystart.round_end, window.cwnd), (17_000, 17_000));
+    }
+
+    #[test]
+    fn an_unused_window_is_judged_too_and_one_slow_start_is_ended() {
+        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
+        let acked = |ack: u64, rtt| {
+            let now = Time::ZERO + Span::from_millis(3 * ack);
+            let next = if ack > 40 { 80_000 } else { 40_000 };
+            Acked { una: ack * 1000, next, ..Acked::new(1000, now, Span::from_millis(rtt)) }
+        };
+        // It does not grow, and the ninth sample of a round decides.
+        hystart.observe(&mut window, &acked(0, 10));
+        (1..=8).for_each(|ack| hystart.observe(&mut window, &acked(ack, 100)));
+        assert!(window.in_slow_start());
+        hystart.observe(&mut window, &acked(9, 100));
+        assert_eq!(window.ssthresh, 20_000);
+        window.ssthresh = 30_000; // of a window that idle time has shrunk
+        (10..=30).for_each(|ack| hystart.observe(&mut window, &acked(ack, 100)));
+        assert_eq!(window.ssthresh, 30_000);
+        hystart.forget();
+        hystart.observe(&mut window, &acked(31, 10));
+        (41..=49).for_each(|ack| hystart.observe(&mut window, &acked(ack, 100)));
+        assert_eq!(window.ssthresh, 20_000);
+    }
+
+    #[test]
     fn a_train_with_a_gap_is_no_longer_joined() {
-        let (mut hystart, mut window) = (Classic::default(), Window::new(1000, 20));
+        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
         round(&mut hystart, &mut window, 100, 40, Span::from_micros(2001), 100);
         assert!(window.in_slow_start());
     }
@@ -114,7 +182,7 @@ mod tests {
     #[test]
     fn a_rise_by_an_eighth_of_the_smallest_ends_slow_start_after_eight_samples() {
         for (rtt, ends) in [(112, false), (113, true)] {
-            let (mut hystart, mut window) = (Classic::default(), Window::new(1000, 20));
+            let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
             let gap = Span::from_millis(3);
             round(&mut hystart, &mut window, 100, 20, gap, 100);
             round(&mut hystart, &mut window, 200, 20, gap, rtt);
@@ -127,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_window_below_sixteen_segments_goes_on() {
-        let (mut hystart, mut window) = (Classic::default(), Window::new(1000, 2));
+        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 2));
         round(&mut hystart, &mut window, 100, 2, Span::from_millis(3), 10);
         round(&mut hystart, &mut window, 200, 11, Span::from_millis(1), 100);
         assert_eq!((window.cwnd, window.in_slow_start()), (15_000, true));

@@ -32,9 +32,7 @@ impl IsolatedControl {
     /// New data was acknowledged. Unless the window is `used`, the application limited what was sent.
     pub fn acknowledge(&mut self, acked: &Acked, used: bool) {
         self.control.observe(acked);
-        if used {
-            self.control.on_ack(acked);
-        }
+        self.control.on_ack(acked, used);
     }
 
     /// An acknowledgment gave a sample of the delivery rate, after `delivered` bytes over the connection's life; the

@@ -32,15 +32,19 @@ impl Control {
         self.law.observe(&mut self.window, acked);
     }
 
-    /// New data was acknowledged outside recovery, by a sender that uses its window.
+    /// New data was acknowledged outside recovery, by a sender that has `used` its window or has not.
     #[inline]
-    pub(crate) fn on_ack(&mut self, acked: &Acked) {
-        self.law.on_ack(&mut self.window, &mut self.start, acked);
+    pub(crate) fn on_ack(&mut self, acked: &Acked, used: bool) {
+        if used {
+            self.law.on_ack(&mut self.window, &mut self.start, acked);
+        } else if self.window.in_slow_start() {
+            self.start.observe(&mut self.window, acked);
+        }
     }
 
     /// A loss was found by fast retransmit, or a classic ECN echo arrived; `flight` bytes were outstanding.
     pub(crate) fn on_congestion(&mut self, flight: u64) {
-        self.start.end();
+        self.start.end_first();
         self.law.on_congestion(&mut self.window, flight);
     }
 
@@ -50,6 +54,7 @@ impl Control {
         if lowers {
             self.on_congestion(flight);
         }
+        self.start.on_timeout();
         self.law.on_timeout(&mut self.window);
     }
 

@@ -4,6 +4,7 @@ use super::Sender;
 use super::state::{LossRecovery, Phase};
 use crate::transport::feedback::ReceiverReport;
 use crate::transport::receiver::Acknowledgment;
+use crate::transport::scoreboard::DUP_THRESH;
 use crate::transport::window::Acked;
 use aqm_core::units::{Span, Time};
 
@@ -11,11 +12,16 @@ impl Sender {
     /// An acknowledgment arrives.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &Acknowledgment, now: Time) {
-        if ack.ack > self.stream.next || ack.ack < self.stream.una {
+        if ack.ack > self.stream.next {
             return;
         }
         if self.is_undisturbed(ack) {
             self.on_next_data(ack, now);
+        } else if ack.ack < self.stream.una {
+            // Overtaken by another: its blocks still say what has arrived (RFC 6675 section 5), its marks are known.
+            if ack.sack_count > 0 {
+                self.on_any(&Acknowledgment { ece: false, report: self.report, ..*ack }, now);
+            }
         } else {
             // A copy: what a call refers to is kept in memory, here for all acknowledgments.
             let ack = *ack;
@@ -48,12 +54,14 @@ impl Sender {
             });
         }
         let mut delivered = 0;
+        let mut reported = None;
         if ack.ack > self.stream.una {
             delivered = self.on_progress(ack, flight.bytes, sacked, &mut original, now);
         } else if flight.bytes > 0 && (sacked > 0 || ack.sack_count == 0) {
             let acked = self.acked(ack, flight.bytes, sacked, Span::ZERO, now);
             self.observe(&acked);
             self.on_duplicate(flight, now);
+            reported = (ack.ack == una && !ack.ece).then_some(acked);
         }
         self.continue_trial(self.stream.una - una, original);
         let lost = if self.rack.is_some() {
@@ -63,6 +71,9 @@ impl Sender {
         };
         if self.relapses() {
             self.enter_recovery(self.flight(), now);
+        }
+        if let Some(acked) = reported.filter(|acked| acked.bytes > 0 && self.grows_out_of_order()) {
+            self.grow(&acked);
         }
         if self.settings.feedback.is_ecn()
             && !self.settings.feedback.is_exact()
@@ -74,7 +85,9 @@ impl Sender {
             let recover_fs = self.reduced(flight.bytes);
             self.reduce(self.reduced(flight.without_limited_transmit()), now);
             self.reduction.until = self.stream.next;
-            self.recovery.prr = self.settings.mark_prr.then(|| self.begin_prr(recover_fs));
+            // With nothing outstanding no acknowledgment would let more be sent.
+            let spreads = self.settings.mark_prr && flight.bytes > 0;
+            self.recovery.prr = spreads.then(|| self.begin_prr(recover_fs));
         }
         self.reduce_proportionally(sacked + delivered, self.stream.una > una && !lost);
         self.sample(prior_inflight, now);
@@ -90,6 +103,7 @@ impl Sender {
             && ack.sack_count == 0
             && !ack.ece
             && self.board.sacked_bytes() == 0
+            && self.duplicates.reported == 0
             && undo.is_none()
             && trial.is_none()
     }
@@ -158,6 +172,7 @@ impl Sender {
             self.restart_timer(now);
         }
         self.duplicates.after_partial = partial;
+        let unreported = self.duplicates.take_reported(bytes, u64::from(self.settings.mss));
         let acked = self.acked(ack, flight, sacked + delivered, sample, now);
         self.observe(&acked);
         if let Some(undo) = self.recovery.undo.take()
@@ -169,7 +184,7 @@ impl Sender {
             Phase::Recovery { point } if ack.ack >= point => {
                 // RFC 6582 section 3.2 step 3: the full acknowledgment deflates the window to ssthresh. Without SACK
                 // it is unknown how much of it arrived just now, so it does not count as growth.
-                self.duplicates.inflation = 0;
+                (self.duplicates.inflation, self.duplicates.reported) = (0, 0);
                 self.recovery.prr = None;
                 self.recovery.phase = Phase::Open;
                 if !self.settings.sack || self.relapses() {
@@ -205,9 +220,22 @@ impl Sender {
         if ack.ece && self.settings.feedback.is_ecn() && !self.settings.feedback.is_exact() {
             return delivered;
         }
-        let bytes = if self.settings.sack_grows { acked.bytes } else { delivered };
+        let bytes = match (self.settings.grows_by_delivered, self.settings.sack) {
+            (true, true) => acked.bytes,
+            (true, false) => unreported,
+            (false, _) => delivered,
+        };
         self.grow(&Acked { bytes, ..acked });
         delivered
+    }
+
+    /// Whether the window grows by what SACK reports alone (tcp_may_raise_cwnd): on a path that has reordered by more
+    /// segments than show a loss.
+    fn grows_out_of_order(&self) -> bool {
+        let shows_loss = DUP_THRESH as u64 * u64::from(self.settings.mss);
+        self.settings.grows_by_delivered
+            && self.is_open()
+            && self.rack.as_ref().is_some_and(|rack| rack.reordering_degree().0 > shows_loss)
     }
 
     /// Whether a recovery is over while data sent after it began are known to be lost: a second indication of congestion
@@ -238,8 +266,7 @@ impl Sender {
     /// RFC 5681 section 3.1 and RFC 7661: an unused window says nothing about the path.
     #[inline]
     fn grow(&mut self, acked: &Acked) {
-        if self.usage.lets_grow(&self.control.window) {
-            self.control.on_ack(acked);
-        }
+        let used = self.usage.lets_grow(&self.control.window);
+        self.control.on_ack(acked, used);
     }
 }

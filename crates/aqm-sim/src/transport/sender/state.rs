@@ -38,8 +38,8 @@ pub(super) struct Settings {
     /// Whether proportional rate reduction answers marks as well, and counts a segment when a timer begins it.
     pub(super) mark_prr: bool,
     pub(super) timer_prr: bool,
-    /// Whether the window grows by what SACK reports.
-    pub(super) sack_grows: bool,
+    /// Whether the window grows by what was delivered, wherever it lies.
+    pub(super) grows_by_delivered: bool,
     /// Whether an idle connection starts again from the initial window (RFC 5681 section 4.1).
     pub(super) restarts: bool,
 }
@@ -79,7 +79,7 @@ impl Settings {
             frto: tcp.flag("frto"),
             mark_prr: tcp.flag("markprr"),
             timer_prr: tcp.flag("timerprr"),
-            sack_grows: tcp.flag("sackgrow"),
+            grows_by_delivered: tcp.flag("sackgrow"),
             restarts: true,
         }
     }
@@ -191,12 +191,30 @@ pub(super) struct DuplicateAcks {
     /// Bytes beyond the window that limited transmit (RFC 3042, RFC 6675 section 5 (3)) sent since new data was last
     /// acknowledged.
     pub(super) limited: u64,
+    /// Without SACK: duplicates since then, each of which stands for a segment that has arrived.
+    pub(super) reported: u64,
     /// Window inflation of section 3.2.
     pub(super) inflation: u64,
     /// The last acknowledgment of new data was a partial one.
     pub(super) after_partial: bool,
     /// No fast retransmit before this is acknowledged.
     pub(super) recover: u64,
+}
+
+impl DuplicateAcks {
+    /// An acknowledgment covers `bytes` more: how many of them no duplicate stood for. One segment filled the hole, the others
+    /// are among the duplicates (tcp_remove_reno_sacks).
+    pub(super) fn take_reported(&mut self, bytes: u64, mss: u64) -> u64 {
+        let others = bytes.div_ceil(mss) - 1;
+        let known = self.reported.min(others);
+        self.reported -= known;
+        bytes - known * mss
+    }
+
+    /// The timer expired.
+    pub(super) fn forget(&mut self) {
+        (self.count, self.limited, self.reported, self.inflation) = (0, 0, 0, 0);
+    }
 }
 
 /// The last reduction of the window for congestion.

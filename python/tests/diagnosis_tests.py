@@ -137,7 +137,7 @@ def the_home_is_who_opens_connections_or_who_is_named(recorded: Recorded) -> Non
     path = str(recorded())
     found = diagnosis.diagnose(path)
     assert (found.is_guessed, found.up.connections, found.down.connections) == (True, 2, 0)
-    turned = diagnosis.diagnose(path, home="10.128.0.0")
+    turned = diagnosis.diagnose(path, home="198.18.0.1")
     assert (turned.is_guessed, turned.up.connections, turned.down.connections) == (False, 0, 1)
     with pytest.raises(InputError, match=r"home: no packet is from or to 192\.0\.2\.1"):
         diagnosis.diagnose(path, home="192.0.2.1")

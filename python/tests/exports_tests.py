@@ -17,9 +17,10 @@ from conftest import ROOT, Command
 from folders import forge, forge_frame
 
 import aqmlab
-from aqmlab import InputError, Result, exports
+from aqmlab import InputError, Result, diagnosis, exports
 from aqmlab.exports import names
 from aqmlab.results.frames import FRAMES
+from aqmlab.scenario import inputs
 
 OPTIONS: dict[str, Any] = {
     "rate": "10mbit",
@@ -167,6 +168,27 @@ def datagrams_are_udp(made: Result, tmp_path: Path) -> None:
     rows = _tshark(path, ["frame.time_epoch", "udp.length"], "udp")
     mbit = sum(int(length) - 8 for time, length in rows if float(time) > 1.0) * 8 / 3.0 / 1e6
     assert mbit == pytest.approx(made.flows.filter(aqm="fifo", seed=2, kind="udp")["goodput_mbit"].item(), rel=0.01)
+
+
+def _addresses(packets: bytes, path: Path) -> list[tuple[str, str, int]]:
+    """Source, destination and protocol of every flow."""
+    path.write_bytes(packets)
+    flows = inputs.path_trace(str(path)).parsed.capture().flows()
+    return list(zip(flows["source"], flows["destination"], flows["protocol"], strict=True))
+
+
+@pytest.mark.parametrize("tap", ["home", "senders", "receivers", "queue"])
+def a_node_has_one_address_in_all_flows(tmp_path: Path, tap: str) -> None:
+    flows = ["2*cubic:from=isp:to=modem:start=0s", "1*cubic:from=modem:to=isp:start=0s", "1*voip:from=isp:to=modem"]
+    options = {"topology": "asymmetric:up=2mbit", "rate": "16mbit", "rtt": "20ms", "duration": "3s", "warmup": "0s"}
+    result = aqmlab.compare(**options, flows=flows, aqm="fifo", seeds=1)
+    path = tmp_path / f"{tap}.pcapng"
+    pairs = _addresses(exports.pcapng(result, tap=tap)["fifo-1.pcapng"], path)
+    assert {frozenset(pair[:2]) for pair in pairs} == {frozenset({"10.0.0.1", "198.18.0.1"})}
+    assert {pair[0] for pair in pairs} == {"10.0.0.1", "198.18.0.1"}
+    if tap == "home":
+        found = diagnosis.diagnose(str(path))
+        assert (found.down.connections, found.up.connections) == (2, 1)
 
 
 def packets_are_those_of_a_run_of_a_sweep_over_a_parameter() -> None:

@@ -58,7 +58,9 @@ OF_QUEUE: dict[str, Schema] = {
 }
 ALWAYS = ("direction", "raw", "ecn", "backlog_packets", "backlog_bytes")
 SOJOURN: dict[str, Schema] = {"sojourn": {"type": "number", "minimum": 0}}
-DROPS = one_of("unspecified", "overlimit", "congestion", "unfair", "reconfigured", "redundant", "inspected")
+DROPS = one_of(
+    "unspecified", "overlimit", "congestion", "unfair", "reconfigured", "redundant", "inspected", "random_loss"
+)
 MARKS = one_of("unspecified", "congestion", "threshold")
 
 EVENTS: dict[str, Schema] = {
@@ -106,7 +108,7 @@ EVENTS: dict[str, Schema] = {
         **OF_QUEUE,
         **SOJOURN,
         reason=DROPS,
-        point=one_of("enqueue", "dequeue", "other"),
+        point=one_of("enqueue", "dequeue", "other", "buffer", "program", "wire"),
     ),
 }
 

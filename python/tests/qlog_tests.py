@@ -111,6 +111,32 @@ def a_queue_log_adds_up_to_what_the_queue_counted(made: Result, files: dict[str,
         assert len(enqueued) - len(dequeued) - (len(drops) - refused) == counted["backlog_packets"]
 
 
+def drops_by_a_switch_and_on_the_wire_are_logged_and_captured() -> None:
+    made = aqmlab.compare(
+        rate="10mbit",
+        rtt="4ms",
+        topology="star:hosts=3:buffer=20kb:alpha=1",
+        flows="2*cbr:rate=8mbit:start=0s",
+        loss="1%",
+        aqm="fifo",
+        duration="1s",
+        warmup="0s",
+        seeds=1,
+    )
+    row = made.queues.filter(link="switch->h0").row(0, named=True)
+    files = {name: _parsed(content) for name, content in _all(made).items()}
+    drops = _named(files["fifo-1.queue-switch-h0.sqlog"], "aqmlab:packet_dropped")
+    where = Counter((one["reason"], one["point"]) for one in drops)
+    assert row["dropped_overflow_packets"] > 100
+    assert where["overlimit", "buffer"] == row["dropped_overflow_packets"] + row["dropped_early_packets"]
+    assert set(where) == {("overlimit", "buffer"), ("random_loss", "wire")}
+    of_drops = Draft202012Validator(EVENTS["aqmlab:packet_dropped"])
+    assert all(of_drops.is_valid(one) for one in drops)
+    packets = exports.pcapng(made, tap="queue")["fifo-1.pcapng"]
+    assert packets.count(b"overlimit, buffer") == where["overlimit", "buffer"]
+    assert packets.count(b"random_loss, wire") == where["random_loss", "wire"]
+
+
 def the_backlog_follows_from_the_events(files: dict[str, Events]) -> None:
     held = 0
     for one in files["codel-ecn-1.queue-left-right.sqlog"][1:]:

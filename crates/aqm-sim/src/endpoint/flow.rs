@@ -7,6 +7,7 @@ use crate::measure::ledger::Ledger;
 use crate::measure::metrics::SenderState;
 use crate::measure::observer::AnySender;
 use crate::network::graph::LinkId;
+use crate::network::hosts::Ends;
 use crate::traffic::arrivals::Arrivals;
 use crate::transport::Losses;
 use aqm_core::packet::Ecn;
@@ -163,6 +164,8 @@ pub(crate) struct Label {
     pub(crate) voice: bool,
     /// Whether it goes from the group's sink to its source.
     pub(crate) back: bool,
+    /// Its hosts.
+    pub(crate) ends: Ends,
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 //! before (`TcpTxBuffer::GetPacketFromList` merges writes and cuts them). Of a source that waits for its window, most
 //! packets have one number, and few departures find a time.
 
-use super::observer::{AtHost, AtQueue, Dropped, PacketObserver};
+use super::observer::{AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
 use crate::metrics::registry::*;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
@@ -206,22 +206,21 @@ impl PacketObserver for FlowMonitor {
     }
 
     fn on_drop(&mut self, dropped: &Dropped<'_>) {
-        let Dropped { id, packet, reason, point, queued, sojourn, now, .. } = *dropped;
-        if is_of_flow(packet) && reason == DropReason::Inspected {
-            self.vanished.push((self.sent[id as usize].0, place(packet)));
-        } else {
-            self.on_refusal(packet);
+        let Dropped { id, packet, by, queued, sojourn, now, .. } = *dropped;
+        match by {
+            DroppedBy::Discipline(DropReason::Inspected, _) if is_of_flow(packet) => {
+                self.vanished.push((self.sent[id as usize].0, place(packet)));
+            }
+            // No probe of FlowMonitor sees the channel.
+            DroppedBy::Wire => return,
+            _ if is_of_flow(packet) => self.seen(packet).lost += 2,
+            _ => {}
         }
+        let DroppedBy::Discipline(_, point) = by else { return };
         if point == DropPoint::Enqueue && sojourn == Span::ZERO {
             self.refused = true;
         } else {
             self.on_taken(id, queued, now);
-        }
-    }
-
-    fn on_refusal(&mut self, packet: &Packet) {
-        if is_of_flow(packet) {
-            self.seen(packet).lost += 2;
         }
     }
 
@@ -288,7 +287,7 @@ mod tests {
 
     fn dropped(id: u32, packet: &Packet, reason: DropReason, point: DropPoint) -> Dropped<'_> {
         let (queued, sojourn, now) = (queued(0), Span::ZERO, ms(6));
-        Dropped { id, packet, port: 0, reason, point, queued, sojourn, now }
+        Dropped { id, packet, port: 0, by: DroppedBy::Discipline(reason, point), queued, sojourn, now }
     }
 
     /// A packet at a queue that holds `packets`.

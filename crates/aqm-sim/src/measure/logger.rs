@@ -5,7 +5,7 @@
 //! transmission has a number of its own. What a queue does has no words there; `aqmlab:` are ours, which the documentation
 //! declares.
 
-use super::observer::{AnySender, AtHost, AtQueue, Dropped, PacketObserver};
+use super::observer::{AnySender, AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::{Log, Place, Report};
 use crate::stack::{End, Lost};
@@ -435,17 +435,13 @@ impl PacketObserver for Logger {
     }
 
     fn on_drop(&mut self, dropped: &Dropped<'_>) {
-        let &Dropped { id, packet, port, reason, point, queued, sojourn, now } = dropped;
+        let &Dropped { id, packet, port, by, queued, sojourn, now } = dropped;
         let seen = AtQueue { id, packet, port, queued, now };
-        let point = match point {
-            DropPoint::Enqueue => "enqueue",
-            DropPoint::Dequeue => "dequeue",
-            DropPoint::Other => "other",
-        };
-        let (sojourn, reason, point) = (Some(millis(sojourn)), Some(reason.name()), Some(point));
-        let event = Queued { sojourn, reason, point, ..self.queued(&seen) };
+        let (reason, point) = (Some(by.reason_name()), Some(by.place_name()));
+        let event = Queued { sojourn: Some(millis(sojourn)), reason, point, ..self.queued(&seen) };
         self.at_queue("aqmlab:packet_dropped", &seen, event);
-        self.gone = (point == Some("enqueue")).then_some(id);
+        // What drops elsewhere is told of no arrival.
+        self.gone = matches!(by, DroppedBy::Discipline(_, DropPoint::Enqueue)).then_some(id);
     }
 
     fn report(&mut self, report: &mut Report, _end: Time) {

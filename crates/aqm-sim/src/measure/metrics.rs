@@ -2,13 +2,13 @@
 //! allocated per packet. Names and definitions are those of the metrics contract.
 
 use super::classified::Confusion;
-use super::losses::{Cause, Losses};
-use super::observer::PacketObserver;
+use super::losses::Losses;
+use super::observer::{Dropped, PacketObserver};
 use super::port::Passed;
 use super::recording::Recording;
 use crate::metrics::registry::{CLASS, Part};
 use crate::metrics::sampled::*;
-use crate::network::packet::{Packet, Role};
+use crate::network::packet::Role;
 use crate::prefetch::prefetch;
 use crate::switch::pipeline::Hops;
 use aqm_core::backlog::Backlog;
@@ -208,9 +208,11 @@ impl Metrics {
         self.losses.restart();
     }
 
-    /// A packet is lost, in any queue or on any link.
-    pub(crate) fn on_loss(&mut self, packet: &Packet, cause: Cause) {
-        self.losses.count(packet, cause);
+    /// A packet is lost, in any queue or on any link: the only place that counts it and tells observers.
+    pub(crate) fn on_loss(&mut self, dropped: &Dropped<'_>) {
+        let packet = dropped.packet;
+        self.observers.iter_mut().for_each(|observer| observer.on_drop(dropped));
+        self.losses.count(packet, dropped.by.cause());
         if packet.ecn == Ecn::Ce {
             self.flows[packet.flow as usize].marked -= 1;
         }

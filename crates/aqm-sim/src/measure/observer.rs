@@ -1,6 +1,7 @@
 //! Who looks on while packets move, beside the metrics that every run has. A run has an observer only if its scenario asks
 //! for it.
 
+use super::losses::Cause;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
 use crate::report::Report;
@@ -45,18 +46,69 @@ pub(crate) struct AtQueue<'a> {
     pub(crate) now: Time,
 }
 
-/// A packet that a discipline drops.
+/// A packet that is lost, at a discipline or elsewhere.
 pub(crate) struct Dropped<'a> {
     pub(crate) id: PacketId,
     pub(crate) packet: &'a Packet,
     pub(crate) port: PortId,
-    pub(crate) reason: DropReason,
-    pub(crate) point: DropPoint,
-    /// What the discipline holds without it.
+    pub(crate) by: DroppedBy,
+    /// What the discipline of the port holds without it.
     pub(crate) queued: Backlog,
     /// How long it has been in the discipline.
     pub(crate) sojourn: Span,
     pub(crate) now: Time,
+}
+
+/// What drops a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DroppedBy {
+    /// A discipline, for a reason and during a call.
+    Discipline(DropReason, DropPoint),
+    /// A switch without room for it, before any queue.
+    Buffer,
+    /// The program of a switch, before any queue.
+    Program,
+    /// Random loss on the wire, behind any queue.
+    Wire,
+}
+
+impl DroppedBy {
+    /// The cause that losses are counted by.
+    pub(crate) const fn cause(self) -> Cause {
+        match self {
+            DroppedBy::Discipline(..) => Cause::Discipline,
+            DroppedBy::Buffer => Cause::Buffer,
+            DroppedBy::Program => Cause::Program,
+            DroppedBy::Wire => Cause::Impairment,
+        }
+    }
+
+    /// Why, as files have it; metrics of a port count by this reason. Loss on a wire is in none of them.
+    pub(crate) const fn reason(self) -> Option<DropReason> {
+        match self {
+            DroppedBy::Discipline(reason, _) => Some(reason),
+            DroppedBy::Buffer => Some(DropReason::Overlimit),
+            DroppedBy::Program => Some(DropReason::Congestion),
+            DroppedBy::Wire => None,
+        }
+    }
+
+    /// The name of the reason in files.
+    pub(crate) fn reason_name(self) -> &'static str {
+        self.reason().map_or("random_loss", DropReason::name)
+    }
+
+    /// Where it happens, as files have it: the call of a discipline, or what drops in its place.
+    pub(crate) const fn place_name(self) -> &'static str {
+        match self {
+            DroppedBy::Discipline(_, DropPoint::Enqueue) => "enqueue",
+            DroppedBy::Discipline(_, DropPoint::Dequeue) => "dequeue",
+            DroppedBy::Discipline(_, DropPoint::Other) => "other",
+            DroppedBy::Buffer => "buffer",
+            DroppedBy::Program => "program",
+            DroppedBy::Wire => "wire",
+        }
+    }
 }
 
 /// An observer of all hosts and all disciplines; it changes nothing.
@@ -80,11 +132,8 @@ pub(crate) trait PacketObserver: Send {
     /// A discipline marks a packet that has been in it for `sojourn`.
     fn on_mark(&mut self, _seen: &AtQueue<'_>, _sojourn: Span, _reason: MarkReason) {}
 
-    /// A discipline drops a packet.
+    /// A packet is lost, wherever that is.
     fn on_drop(&mut self, _dropped: &Dropped<'_>) {}
-
-    /// A switch drops a packet before any queue: no discipline has it.
-    fn on_refusal(&mut self, _packet: &Packet) {}
 
     /// A point of the time series is taken.
     fn on_sample(&mut self, _now: Time) {}

@@ -1,6 +1,7 @@
 //! Records the packets at one end of every flow or around queues, as a capture there would: headers alone, as pcapng.
 
-use super::observer::{AtHost, AtQueue, Dropped, PacketObserver};
+use super::observer::{AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
+use crate::network::hosts::Socket;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
 use crate::scenario::Tap;
@@ -8,11 +9,7 @@ use crate::transport::flags;
 use aqm_core::units::{Span, Time};
 use aqm_io::capture::{Frame, Headers, LinkType, PcapngWriter, Transport};
 
-/// The first port of Linux's range, and iperf3's.
-const PORTS: (u16, u16) = (49_152, 5_201);
 const TCP: u8 = 6;
-/// Of a flow's addresses, those of receivers.
-const RECEIVERS: u32 = 1 << 23;
 /// So that a run cannot fill the memory: about two gigabytes.
 const MOST: u64 = 16_000_000;
 
@@ -25,6 +22,8 @@ const DROPPED: u32 = 2;
 /// What has been recorded.
 pub(crate) struct Recorder {
     tap: Tap,
+    /// Of every flow, its sender and its receiver.
+    sockets: Vec<[Socket; 2]>,
     writer: PcapngWriter,
     recorded: u64,
     /// Of packets on their way, by their number: what is recorded at queues.
@@ -46,12 +45,13 @@ struct UnderWay {
 }
 
 impl Recorder {
-    pub(crate) fn new(tap: Tap) -> Recorder {
+    pub(crate) fn new(tap: Tap, sockets: Vec<[Socket; 2]>) -> Recorder {
         Recorder {
             tap,
+            sockets,
             writer: match tap {
                 Tap::Queue => PcapngWriter::with_interfaces(LinkType::RAW_IP, &QUEUE),
-                Tap::Senders | Tap::Receivers => PcapngWriter::new(LinkType::RAW_IP),
+                Tap::Senders | Tap::Receivers | Tap::Home => PcapngWriter::new(LinkType::RAW_IP),
             },
             recorded: 0,
             under_way: Vec::new(),
@@ -85,6 +85,11 @@ impl Recorder {
         let is_here = match self.tap {
             Tap::Senders => sent != back,
             Tap::Receivers => sent == back,
+            Tap::Home => {
+                let [source, destination] = self.ends(seen.packet.flow, back);
+                // What stays at home is seen once.
+                if sent { source.is_home } else { destination.is_home && !source.is_home }
+            }
             Tap::Queue => {
                 // It has left its last queue, or has not come to the first.
                 *at(&mut self.under_way, seen.id) =
@@ -97,6 +102,12 @@ impl Recorder {
         }
     }
 
+    /// Where a packet of a flow comes from, and where it goes.
+    fn ends(&self, flow: u32, back: bool) -> [Socket; 2] {
+        let [sender, receiver] = self.sockets[flow as usize];
+        if back { [receiver, sender] } else { [sender, receiver] }
+    }
+
     /// The headers of a packet at a host.
     fn headers(&mut self, seen: &AtHost<'_>) -> Option<Headers> {
         let &AtHost { id, packet, protocol, dscp, .. } = seen;
@@ -106,8 +117,7 @@ impl Recorder {
             // What switches and receivers say about congestion has no format of its own.
             Role::Feedback | Role::Pause => return None,
         };
-        let ends = [(address(packet.flow), PORTS.0), (address(packet.flow | RECEIVERS), PORTS.1)];
-        let [source, destination] = if back { [ends[1], ends[0]] } else { ends };
+        let [source, destination] = self.ends(packet.flow, back).map(|end| (end.address, end.port));
         let payload = if back { 0 } else { packet.payload.min(u32::from(u16::MAX) - 100) as u16 };
         Some(Headers {
             source,
@@ -165,9 +175,17 @@ impl PacketObserver for Recorder {
     }
 
     fn on_drop(&mut self, dropped: &Dropped<'_>) {
-        // One that is not let in is dropped before it is told that it came.
-        if let Some(headers) = self.arrive(dropped.id, dropped.now) {
-            let comment = format!("{}, after {}", dropped.reason.name(), dropped.sojourn);
+        let headers = match dropped.by {
+            // It has left its queue, if the link has one.
+            DroppedBy::Wire => at(&mut self.under_way, dropped.id).headers,
+            // One that is not let in is dropped before it is told that it came.
+            _ => self.arrive(dropped.id, dropped.now),
+        };
+        if let Some(headers) = headers {
+            let comment = match dropped.by {
+                DroppedBy::Discipline(reason, _) => format!("{}, after {}", reason.name(), dropped.sojourn),
+                by => format!("{}, {}", by.reason_name(), by.place_name()),
+            };
             self.write(DROPPED, &headers, dropped.now, Some(&comment));
         }
         *at(&mut self.under_way, dropped.id) = UnderWay::default();
@@ -179,12 +197,6 @@ impl PacketObserver for Recorder {
             report.warnings.push("there are more packets than are recorded".to_owned());
         }
     }
-}
-
-/// 10.0.0.0/8, whose upper half are receivers.
-fn address(number: u32) -> [u8; 4] {
-    let [_, high, middle, low] = number.to_be_bytes();
-    [10, high, middle, low]
 }
 
 /// The entry of a number, which is made if there is none.

@@ -37,7 +37,8 @@ pub(crate) fn layout(
     for ((sender, receiver), rtt) in pairs {
         go_on()?;
         let (forward, reverse) = (route(sender, receiver)?, route(receiver, sender)?);
-        paths.push(Path { forward, reverse, propagation: rtt / 2, rtt, delayed: false });
+        let ends = [sender, receiver];
+        paths.push(Path { forward, reverse, propagation: rtt / 2, rtt, delayed: false, ends });
     }
     let recorded = plan.direct();
     let mut network = plan.network;
@@ -115,7 +116,8 @@ impl Plan {
     fn direct(&self) -> Path {
         let propagation = self.bottleneck_delay;
         let (forward, rtt) = (vec![self.bottleneck], self.default_rtt);
-        Path { forward, reverse: Vec::new(), propagation, rtt, delayed: false }
+        let ends = [self.left, self.right];
+        Path { forward, reverse: Vec::new(), propagation, rtt, delayed: false, ends }
     }
 }
 

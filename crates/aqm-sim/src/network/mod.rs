@@ -21,6 +21,7 @@
 pub(crate) mod dumbbell;
 pub(crate) mod emissions;
 pub(crate) mod graph;
+pub(crate) mod hosts;
 pub(crate) mod ideal;
 pub(crate) mod in_flight;
 pub(crate) mod medium;

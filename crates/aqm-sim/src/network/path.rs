@@ -1,6 +1,6 @@
 //! Paths of flows through a network.
 
-use super::graph::{LinkId, Network, Queue};
+use super::graph::{LinkId, Network, NodeId, Queue};
 use crate::report::RunError;
 use crate::scenario::{Exchange, FlowGroup, Round, Scenario, Source};
 use aqm_core::params::did_you_mean;
@@ -17,6 +17,8 @@ pub(crate) struct Path {
     pub(crate) rtt: Span,
     /// Whether the first link forward only adds delay.
     pub(crate) delayed: bool,
+    /// The nodes that its flows begin and end at; what only adds delay is none.
+    pub(crate) ends: [NodeId; 2],
 }
 
 /// A network with the paths of all flows through it.

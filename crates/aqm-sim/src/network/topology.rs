@@ -78,7 +78,9 @@ pub(crate) fn layout(
     let measured = topology.measured;
     let propagation = plan.network.links[measured].delay;
     let rtt = Span::from_nanos(scenario.rtt_ns);
-    let recorded = Path { forward: vec![measured], reverse: Vec::new(), propagation, rtt, delayed: false };
+    let ends = [plan.network.links[measured].from, plan.network.links[measured].to];
+    let recorded =
+        Path { forward: vec![measured], reverse: Vec::new(), propagation, rtt, delayed: false, ends };
     let mut network = plan.network;
     let measured = measured_ports(&mut network, scenario, measured)?;
     Ok(Layout { network, measured, paths, recorded })
@@ -141,7 +143,8 @@ impl Plan {
         let name = format!("{}.{index}", group.name);
         let pick = |names: &[String]| names[index as usize % names.len()].clone();
         let (from_name, to_name) = (pick(&group.from), pick(&group.to));
-        let (mut from, to) = (self.node(&from_name), self.node(&to_name));
+        let (from, to) = (self.node(&from_name), self.node(&to_name));
+        let ends = [from, to];
         if from == to {
             return Err(RunError::Input(format!(
                 "flows: '{}': flow {index} begins and ends at '{to_name}'",
@@ -169,7 +172,7 @@ impl Plan {
         }
         if wanted == rtt {
             let propagation = self.delay(&forward);
-            return Ok(Path { forward, reverse, propagation, rtt, delayed: false });
+            return Ok(Path { forward, reverse, propagation, rtt, delayed: false, ends });
         }
         let extra = wanted.saturating_sub(rtt);
         let host_name = format!("{name}.host");
@@ -186,12 +189,11 @@ impl Plan {
         let (inner, outer) = ((from, from_name.as_str()), (host, host_name.as_str()));
         let there = link(outer, inner, extra / 2)?;
         let back = link(inner, outer, extra.saturating_sub(extra / 2))?;
-        from = host;
-        debug_assert_ne!(from, to);
+        debug_assert_ne!(host, to);
         let forward: Vec<_> = std::iter::once(there).chain(forward).collect();
         let reverse: Vec<_> = reverse.into_iter().chain([back]).collect();
         let propagation = self.delay(&forward);
-        Ok(Path { forward, reverse, propagation, rtt: wanted, delayed: true })
+        Ok(Path { forward, reverse, propagation, rtt: wanted, delayed: true, ends })
     }
 
     fn delay(&self, route: &[usize]) -> Span {

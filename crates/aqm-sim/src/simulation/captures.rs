@@ -2,6 +2,7 @@
 
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::recorded::{Recorded, Replay};
+use crate::network::hosts::{Ends, Host};
 use crate::network::path::Path;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
@@ -68,6 +69,10 @@ pub(crate) fn add(
             ideal: None,
             voice: false,
             back: false,
+            ends: Ends {
+                hosts: [flow.five_tuple.source, flow.five_tuple.destination].map(Host::Recorded),
+                ports: Some([flow.five_tuple.ports.0, flow.five_tuple.ports.1]),
+            },
         });
     }
     let packets = capture.packets().iter().map(|packet| {

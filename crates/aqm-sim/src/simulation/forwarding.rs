@@ -7,15 +7,15 @@ use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
-use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
-use crate::measure::observer::{AtHost, AtQueue, PacketObserver};
+use crate::measure::observer::{AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
 use crate::measure::port::Departure;
 use crate::network::in_flight::{InFlight, InFlightQueue};
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::{NONE, PortId};
 use crate::prefetch::prefetch;
 use crate::simulation::engine::{EventKind, Target};
+use aqm_core::backlog::Backlog;
 use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
@@ -178,22 +178,18 @@ impl Simulation {
         let this = &mut self.ports[port];
         let length = self.shared.slab[id].length;
         if self.shared.faults.strike(Fault::LostOnWire) {
-            let lost = &self.shared.slab[id];
             this.leave(length);
             if let Some(impairment) = this.impairment_mut() {
                 impairment.lost += 1;
             }
-            self.shared.metrics.on_loss(lost, Cause::Impairment);
-            return self.shared.slab.remove(id);
+            return self.lose_on_wire(port, id);
         }
         if let Some(impairment) = this.impairment_mut() {
             impairment.passed += 1;
             if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
                 impairment.lost += 1;
-                let lost = &self.shared.slab[id];
                 this.leave(length);
-                self.shared.metrics.on_loss(lost, Cause::Impairment);
-                return self.shared.slab.remove(id);
+                return self.lose_on_wire(port, id);
             }
             if impairment.jitter > Span::ZERO {
                 let jitter = Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
@@ -205,6 +201,16 @@ impl Simulation {
         }
         this.leave(length);
         self.launch(port, id, out);
+    }
+
+    /// A packet is lost by chance on the wire of `port`.
+    #[cold]
+    fn lose_on_wire(&mut self, port: PortId, id: PacketId) {
+        let queued = self.ports[port].device().map_or_else(Backlog::default, |device| device.observed.queued);
+        let (packet, now) = (&self.shared.slab[id], self.shared.now);
+        let seen = Dropped { id, packet, port, by: DroppedBy::Wire, queued, sojourn: Span::ZERO, now };
+        self.shared.metrics.on_loss(&seen);
+        self.shared.slab.remove(id);
     }
 
     /// The last bit of a packet enters the wire of `port` at `out`.
@@ -585,6 +591,8 @@ impl Simulation {
         let device = self.ports[port].device_mut().expect("a measured port has a discipline");
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
         qdisc.change(settings, now, &mut observer)?;
+        // The limit may be lower now than what waited before.
+        device.longest = device.observed.queued;
         self.arm_wakeup(port);
         Ok(())
     }

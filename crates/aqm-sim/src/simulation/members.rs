@@ -5,6 +5,7 @@ use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::rated::RatedEnds;
 use crate::endpoint::stack::StackEnds;
 use crate::endpoint::tcp::Connection;
+use crate::network::hosts::{Ends, Host};
 use crate::network::ideal::Train;
 use crate::network::path::Path;
 use crate::report::RunError;
@@ -346,7 +347,18 @@ impl Member<'_> {
             let train = Train::of(size, payload, headers + self.simulation.overhead);
             train.completion(links.map(|link| (link.capacity.mean_rate(), link.delay)))
         });
-        self.labels.push(Label { group: group.name.clone(), kind, rtt, ideal, voice, back: direction.back });
+        let [near, far] = direction.path.ends.map(Host::Node);
+        let hosts = if direction.back { [far, near] } else { [near, far] };
+        let ends = Ends { hosts, ports: None };
+        self.labels.push(Label {
+            group: group.name.clone(),
+            kind,
+            rtt,
+            ideal,
+            voice,
+            back: direction.back,
+            ends,
+        });
         Ok(flow)
     }
 }

@@ -17,6 +17,8 @@ pub(crate) mod faults;
 pub(crate) mod feedback;
 pub(crate) mod forwarding;
 pub(crate) mod liveness;
+#[cfg(test)]
+mod loss_log_tests;
 pub(crate) mod members;
 pub(crate) mod observer;
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use super::faults::Fault;
 use super::state::{Device, Observed, Shared};
-use crate::measure::losses::Cause;
 use crate::measure::metrics::Impossible;
-use crate::measure::observer::{AtQueue, Dropped};
+use crate::measure::observer::{AtQueue, Dropped, DroppedBy};
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
@@ -48,18 +47,21 @@ impl Observer for PortObserver<'_> {
         // It may have been marked before.
         self.shared.slab[id].ecn = packet.ecn;
         let dropped = &self.shared.slab[id];
+        let now = self.shared.now;
+        let seen = Dropped {
+            id,
+            packet: dropped,
+            port: self.port,
+            by: DroppedBy::Discipline(reason, point),
+            queued: self.observed.queued,
+            sojourn: now.since(packet.arrival),
+            now,
+        };
         if self.shared.faults.strike(Fault::WrongFlow) {
             let flow = (dropped.flow + 1) % self.shared.metrics.flows.len() as u32;
-            self.shared.metrics.on_loss(&Packet { flow, ..*dropped }, Cause::Discipline);
+            self.shared.metrics.on_loss(&Dropped { packet: &Packet { flow, ..*dropped }, ..seen });
         } else {
-            self.shared.metrics.on_loss(dropped, Cause::Discipline);
-        }
-        if !self.shared.metrics.observers.is_empty() {
-            let (queued, now) = (self.observed.queued, self.shared.now);
-            let sojourn = now.since(packet.arrival);
-            let port = self.port;
-            let seen = Dropped { id, packet: dropped, port, reason, point, queued, sojourn, now };
-            self.shared.metrics.observers.iter_mut().for_each(|observer| observer.on_drop(&seen));
+            self.shared.metrics.on_loss(&seen);
         }
         if let Some(metrics) = &mut self.observed.metrics {
             let stays_old = !self.shared.faults.strike(Fault::OlderDropCounted);

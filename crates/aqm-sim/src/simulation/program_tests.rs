@@ -16,7 +16,7 @@ use aqm_core::units::{Span, Time};
 use serde_json::{Value, json};
 
 /// One flow of packets of 1000 bytes at 80 Mbit/s, one every 100 us, through these nodes; the last link has 20 Mbit/s.
-fn scenario(aqm: &str, nodes: &[&str], switch: &Value, micros: u64) -> Value {
+pub(super) fn scenario(aqm: &str, nodes: &[&str], switch: &Value, micros: u64) -> Value {
     let mut links = Vec::new();
     for (hop, ends) in nodes.windows(2).enumerate() {
         let last = hop + 2 == nodes.len();
@@ -64,7 +64,7 @@ fn with_program(program: &str, nodes: &[&str], micros: u64) -> Report {
     report(run(&scenario, |_| ()), Time::from_nanos(micros * 1000)).unwrap()
 }
 
-const ONE: &[&str] = &["a", "s", "b"];
+pub(super) const ONE: &[&str] = &["a", "s", "b"];
 
 #[test]
 fn the_control_plane_changes_a_threshold_after_its_delay_and_packets_are_marked() {

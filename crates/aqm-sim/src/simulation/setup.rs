@@ -1,7 +1,7 @@
 //! From a scenario to a simulation: the graph of its topology, its flows, its captures.
 
 use super::members::Member;
-use super::state::Simulation;
+use super::state::{END, Simulation};
 use crate::endpoint::flow::Label;
 use crate::measure::flow_monitor::FlowMonitor;
 use crate::measure::logger::Logger;
@@ -9,6 +9,7 @@ use crate::measure::metrics::Metrics;
 use crate::measure::recorder::Recorder;
 use crate::measure::tracer::Tracer;
 use crate::network::graph::Capacity as LinkCapacity;
+use crate::network::hosts::{self, Socket};
 use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
 use crate::report::{Monitor, RunError};
@@ -57,9 +58,6 @@ impl Setup {
         if scenario.flow_monitor {
             metrics.observers.push(Box::new(FlowMonitor::new(scenario.overhead_bytes)));
         }
-        if let Some(tap) = scenario.record {
-            metrics.observers.push(Box::new(Recorder::new(tap)));
-        }
         if scenario.trace {
             metrics.observers.push(Box::<Tracer>::default());
         }
@@ -106,8 +104,22 @@ impl Setup {
             let group = scenario.flows.len();
             crate::simulation::captures::add(&mut simulation, &mut labels, group, &recorded, capture);
         }
+        if let Some(tap) = scenario.record {
+            let recorder = Recorder::new(tap, sockets(&simulation, &labels));
+            simulation.shared.metrics.observers.push(Box::new(recorder));
+        }
         Ok(Setup { simulation, labels, warnings })
     }
+}
+
+/// The addresses and ports of every flow.
+fn sockets(simulation: &Simulation, labels: &[Label]) -> Vec<[Socket; 2]> {
+    let flows = labels.iter().zip(&simulation.flows).map(|(label, flow)| {
+        let route = &simulation.shared.routes[flow.forward as usize..];
+        let end = route.iter().position(|&port| port == END).unwrap_or(route.len());
+        (label.ends, &route[..end])
+    });
+    hosts::sockets(&simulation.network, simulation.measured[0], flows)
 }
 
 /// The real transport of a group, if it has one.

@@ -4,7 +4,7 @@
 use super::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
-use crate::measure::losses::Cause;
+use crate::measure::observer::{AtQueue, Dropped, DroppedBy};
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
@@ -15,8 +15,8 @@ use crate::switch::pause::{FRAME_BYTES, PauseFrame};
 use crate::switch::pipeline::{Egress, Ingress, QueueView};
 use aqm_core::backlog::Backlog;
 use aqm_core::packet::{Ecn, Packet as Metadata};
-use aqm_core::signal::{DropReason, MarkReason, Observer};
-use aqm_core::units::Time;
+use aqm_core::signal::{MarkReason, Observer};
+use aqm_core::units::{Span, Time};
 
 /// The port that a packet came from, while it is at a port; `next` is its place in the table of routes.
 #[inline]
@@ -61,7 +61,7 @@ impl Simulation {
                 packet.class = class;
             }
             if drop {
-                refusal = Some((DropReason::Congestion, Cause::Program));
+                refusal = Some(DroppedBy::Program);
             } else if mark && can_be_marked(packet.ecn) {
                 (packet.ecn, marked) = (Ecn::Ce, true);
             }
@@ -72,14 +72,15 @@ impl Simulation {
         let Some(switches) = &mut self.shared.switches else { return Some(packet) };
         if refusal.is_none() && switches.admit(port, from, packet.class, packet.length, now).is_err() {
             switches.on_drop(port, &packet, now);
-            refusal = Some((DropReason::Overlimit, Cause::Buffer));
+            refusal = Some(DroppedBy::Buffer);
         }
         let flow = self.shared.slab[id].flow;
-        let Some((reason, cause)) = refusal else {
+        let Some(by) = refusal else {
             // A mark counts if the packet that has it is let in.
             if marked {
                 switches.count_mark(port);
                 self.shared.metrics.flows[flow as usize].marked += 1;
+                self.observe_program_mark(port, id, packet.ecn);
                 if let Some(device) = self.ports[port].device_mut()
                     && let Some(metrics) = &mut device.observed.metrics
                 {
@@ -88,24 +89,37 @@ impl Simulation {
             }
             return Some(packet);
         };
-        for observer in &mut self.shared.metrics.observers {
-            observer.on_refusal(&self.shared.slab[id]);
-        }
-        if let Some(device) = self.ports[port].device_mut()
-            && let Some(metrics) = &mut device.observed.metrics
-        {
-            let Backlog { packets, bytes } = device.observed.queued;
-            let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
-            metrics.on_arrival(flow, device.observed.queued, now);
-            metrics.on_drop(Signalled { flow, arrival: now }, reason, with_it, now);
+        let mut queued = Backlog::default();
+        if let Some(device) = self.ports[port].device_mut() {
+            queued = device.observed.queued;
+            if let Some((metrics, reason)) = device.observed.metrics.as_mut().zip(by.reason()) {
+                let Backlog { packets, bytes } = queued;
+                let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };
+                metrics.on_arrival(flow, queued, now);
+                metrics.on_drop(Signalled { flow, arrival: now }, reason, with_it, now);
+            }
         }
         if !self.shared.faults.strike(Fault::RefusalForgotten) {
-            self.shared.metrics.on_loss(&self.shared.slab[id], cause);
+            let lost = &self.shared.slab[id];
+            let seen = Dropped { id, packet: lost, port, by, queued, sojourn: Span::ZERO, now };
+            self.shared.metrics.on_loss(&seen);
         }
         self.shared.slab.remove(id);
         self.ports[port].leave(packet.length);
         self.send_pauses(port);
         None
+    }
+
+    /// Shows the observers a packet that a program marks before it enters its queue.
+    fn observe_program_mark(&mut self, port: PortId, id: PacketId, ecn: Ecn) {
+        if self.shared.metrics.observers.is_empty() {
+            return;
+        }
+        let queued = self.ports[port].device().map_or_else(Backlog::default, |device| device.observed.queued);
+        let packet = Packet { ecn, ..self.shared.slab[id] };
+        let seen = AtQueue { id, packet: &packet, port, queued, now: self.shared.now };
+        let observers = self.shared.metrics.observers.iter_mut();
+        observers.for_each(|observer| observer.on_mark(&seen, Span::ZERO, MarkReason::Unspecified));
     }
 
     /// Lets the timers of all switches begin.

@@ -144,7 +144,9 @@ def export(
     at: Annotated[
         str | None,
         typer.Option(
-            "--at", metavar="WHERE", help="Where --pcapng records packets: senders (unless given), receivers or queue."
+            "--at",
+            metavar="WHERE",
+            help="Where --pcapng records packets: senders (unless given), receivers, home or queue.",
         ),
     ] = None,
     out: Annotated[

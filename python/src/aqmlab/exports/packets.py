@@ -10,7 +10,7 @@ from aqmlab.vocabulary.errors import unknown
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-TAPS = ("senders", "receivers", "queue")
+TAPS = ("senders", "receivers", "home", "queue")
 
 
 def pcapng(
@@ -27,8 +27,9 @@ def pcapng(
         aqm: a label of the result; all of them unless given.
         seed: all of them unless given.
         point: number of the scenario in a sweep; all of them unless given.
-        tap: ``senders`` (round-trip times), ``receivers`` (where CE marks arrive), or ``queue`` (interfaces ``before``,
-            ``behind`` and ``dropped`` of every discipline's queue, each drop with its reason).
+        tap: ``senders`` (round-trip times), ``receivers`` (where CE marks arrive), ``home`` (the hosts on the home's
+            side of the bottleneck, both directions), or ``queue`` (interfaces ``before``, ``behind`` and ``dropped`` of
+            every discipline's queue, each drop with its reason, those by a switch and on the wire too).
 
     Raises:
         InputError: naming what the result does not have, or why the run cannot be made again.

@@ -91,7 +91,7 @@ def scenario() -> Schema:
         "warmup_ns": _COUNT,
         "sample_ns": positive,
         "mser5": {"type": "boolean"},
-        "record": {"enum": ["senders", "receivers", "queue"], "description": "where every packet is recorded"},
+        "record": {"enum": ["senders", "receivers", "home", "queue"], "description": "where every packet is recorded"},
         "trace": {"type": "boolean", "description": "whether every flow is traced at its sender"},
         "log": {"type": "boolean", "description": "whether all senders and queues are logged"},
         "measure": {"type": "array", "items": _TEXT, "uniqueItems": True, "description": "names of the measured ports"},

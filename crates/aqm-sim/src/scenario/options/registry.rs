@@ -231,8 +231,10 @@ pub enum Tap {
     Senders,
     /// At their receivers: data as they arrive, marked or not, acknowledgments as they are sent.
     Receivers,
-    /// At both ends of every discipline's queue: as they arrive (interface `before`), as they leave it (`behind`), and what it
-    /// drops (`dropped`, the reason as a comment).
+    /// At the hosts on the home's side of the bottleneck, as a capture there: what they send, and what arrives at them.
+    Home,
+    /// At both ends of every discipline's queue: as they arrive (interface `before`), as they leave it (`behind`), and what is
+    /// dropped there, by a switch in front of it or on the wire behind it (`dropped`, the reason as a comment).
     Queue,
 }
 

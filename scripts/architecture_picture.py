@@ -24,6 +24,7 @@ CRATES = {
     "aqm-capi": "the border to C and C++: one queue, one path",
     "aqm-link": "the live link: sockets, namespaces and the wall clock",
     "aqm-advice": "what a home's line should have: ways, figures, choice",
+    "aqm-scenario": "what people write: a discipline, or tc's text",
     "aqm-sim": "the simulator: opens no file, reads no clock",
     "aqm-io": "captures, link traces, histograms: from bytes to bytes",
     "aqm-core": "the disciplines: no clock, no I/O, no allocation per packet",

@@ -54,6 +54,7 @@ def pages() -> dict[str, str]:
         "sources.md": sources(),
         "topologies.md": topologies(),
         "programs.md": programs(),
+        "tc.md": tc(),
         "metrics.md": metrics(),
         "defaults.md": defaults(),
         "schema/experiment.schema.json": json.dumps(schema.experiment(), indent=2) + "\n",
@@ -278,6 +279,28 @@ def programs() -> str:
             lines.append(f"- Telemetry, behind the packets of the queue: {one['telemetry']}.")
         if one["feedback"]:
             lines.append(f"- What sources are told: {one['feedback']}.")
+    return "\n".join(lines) + "\n"
+
+
+def tc() -> str:
+    """Return the page about tc's text."""
+    known = json.loads(_native.tc_table())
+    lines = [
+        "# tc's qdiscs",
+        "",
+        "Written by `make docs`. What each word of [pasted text](../how-to/tc.md) becomes. A bare number is",
+    ]
+    lines += [
+        "what the table says; units are tc's: `k`, `m`, `g` are powers of 1024 bytes, `kbit` is 1000 bit/s as a rate.",
+        "",
+    ]
+    for one in (one for one in known if one["discipline"]):
+        lines += [f"## {one['name']}", "", f"`{one['discipline']}`, with the preset `linux` where it has one.", ""]
+        rows = ((f"`{word}`", does) for word, does in one["words"])
+        lines += [*_table(("Word", "Here"), rows), ""] if one["words"] else []
+    lines += ["## Without a counterpart", ""]
+    rows = ((f"`{one['name']}`", one["words"][0][1]) for one in known if not one["discipline"])
+    lines += _table(("Qdisc", "What comes closest"), rows)
     return "\n".join(lines) + "\n"
 
 

@@ -30,6 +30,8 @@ from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
 
 SECOND = 10**9
+PIE = "target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode no_dq_rate_estimator"
+DUALPI2 = "target 15ms tupdate 16ms alpha 0.16 beta 3.2 coupling_factor 2 step_thresh 1ms classic_protection 10"
 
 
 def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
@@ -45,15 +47,25 @@ def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
         ("fifo limit 30p", "pfifo limit 30"),
         ("fifo limit 30kb", "bfifo limit 30720"),
         ("codel limit 100p ecn", "codel limit 100 target 5ms interval 100ms ecn"),
-        ("pie:linux limit 100p", "pie limit 100 target 15ms tupdate 15ms alpha 2 beta 20"),
-        ("fq_codel limit 100p noecn", "fq_codel limit 100 flows 1024 quantum 1514 target 5ms interval 100ms noecn"),
-        ("cake:linux bandwidth 9mbit besteffort", "cake bandwidth 9mbit besteffort triple-isolate internet raw"),
-        ("cake:linux", "cake unlimited diffserv3 triple-isolate internet raw"),
-        ("dualpi2:linux limit 100p", "dualpi2 limit 100 target 15ms tupdate 16ms"),
-        ("dualpi2:linux limit 100p any_ect", "dualpi2 limit 100 target 15ms tupdate 16ms any_ect"),
+        (
+            "pie:linux limit 100p",
+            f"pie limit 100 {PIE}",
+        ),
+        (
+            "fq_codel limit 100p noecn",
+            "fq_codel limit 100 flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 33554432 drop_batch 64 "
+            "noecn",
+        ),
+        (
+            "cake:linux bandwidth 9mbit besteffort",
+            "cake bandwidth 9mbit internet besteffort triple-isolate no-ack-filter raw",
+        ),
+        ("cake:linux", "cake unlimited internet diffserv3 triple-isolate no-ack-filter raw"),
+        ("dualpi2:linux limit 100p", f"dualpi2 limit 100 {DUALPI2} l4s_ect"),
+        ("dualpi2:linux limit 100p any_ect", f"dualpi2 limit 100 {DUALPI2} any_ect"),
         (
             "red limit 100p min 20p max 60p nogentle w 0.03125",
-            "red limit 151400 min 30280 max 90840 probability 0.1 avpkt 1514 burst 34 bandwidth 10mbit",
+            "red limit 151400 min 30280 max 90840 avpkt 1514 burst 34 bandwidth 10mbit probability 0.1 harddrop",
         ),
     ],
 )
@@ -64,7 +76,7 @@ def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
-        ({"aqm": "codel noecn control_law sqrt"}, "engine linux cannot tell tc 'control_law'"),
+        ({"aqm": "codel noecn control_law sqrt"}, "engine linux: codel: tc has no word for 'control_law'"),
         ({"aqm": "red"}, "give min and max in packets"),
         ({"aqm": "red limit 90p min 20p max 60p nogentle w 0.03"}, "w 0.03 is not a power of 2"),
         ({"aqm": "daqm"}, "aqm 'daqm': engine linux runs cake, choke, codel"),
@@ -130,8 +142,8 @@ def every_port_of_a_topology_knows_whose_packets_come_by_which_wire() -> None:
     assert [found.network.ways[flow.way].nodes[0] for flow in found.flows] == ["server", "server", "home"]
     lines = found.network.lines()
     down, up = (port.interface for port in found.network.ports)
-    assert f"port isp {down} htb 10000000 pie limit 34 target 15ms tupdate 15ms alpha 2 beta 20" in lines
-    assert f"port modem {up} htb 1000000 pie limit 34 target 15ms tupdate 15ms alpha 2 beta 20" in lines
+    assert f"port isp {down} htb 10000000 pie limit 34 {PIE}" in lines
+    assert f"port modem {up} htb 1000000 pie limit 34 {PIE}" in lines
     assert [line.split()[1] for line in lines if line.startswith("loss")] == ["lossy"]
     assert all(f"route {box} 10.9.2.10" in " ".join(lines) for box in ("server", "isp", "lossy", "modem"))
 

@@ -84,6 +84,20 @@ pub(crate) fn translate_tc(text: &str) -> PyResult<(String, Vec<String>)> {
     Ok((found.spec.to_string(), found.notes))
 }
 
+/// Every qdisc of tc that is read or refused by name, with its words, as JSON.
+#[pyfunction]
+pub(crate) fn tc_table() -> String {
+    let entry = |entry: aqm_scenario::tc::Entry| json!({ "name": entry.name, "discipline": entry.discipline, "words": entry.words });
+    aqm_scenario::tc::table().into_iter().map(entry).collect::<Value>().to_string()
+}
+
+/// A discipline in tc's words, for a link of this rate: what follows `tc qdisc add dev DEV root`.
+#[pyfunction]
+pub(crate) fn tc_words(text: &str, rate_bps: u64) -> PyResult<String> {
+    let spec = notation::spec(text).map_err(input)?;
+    aqm_scenario::tc::words(&spec, Rate::from_bits_per_sec(rate_bps)).map_err(input)
+}
+
 /// Builds the discipline for a link once, so that relations between parameters are checked too. The most that it holds,
 /// empty if that is not known.
 #[pyfunction]

@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use crate::describe::{
         build_info, check_spec, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_program,
-        parse_spec, programs, translate_tc, version,
+        parse_spec, programs, tc_table, tc_words, translate_tc, version,
     };
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};

@@ -80,6 +80,8 @@ __all__ = [
     "replay_link",
     "run",
     "sketch",
+    "tc_table",
+    "tc_words",
     "timer_lateness",
     "translate_tc",
     "version",
@@ -236,6 +238,17 @@ def translate_tc(text: str) -> tuple[str, list[str]]:
 
     Raises:
         InputError: naming the qdisc, the word, and what is allowed or comes closest.
+
+    """
+
+def tc_table() -> str:
+    """Every qdisc of tc that is read or refused by name, with its words, as JSON."""
+
+def tc_words(text: str, rate_bps: int) -> str:
+    """A discipline in tc's words, for a link of this rate: what follows ``tc qdisc add dev DEV root``.
+
+    Raises:
+        InputError: if it is no qdisc of Linux, or has a parameter that tc has no word for.
 
     """
 

@@ -60,14 +60,15 @@ pub(super) fn choke(given: &mut Given, form: Form) -> Result<(), String> {
     Ok(())
 }
 
-struct Thresholds {
-    min: u64,
-    max: u64,
+/// RED's thresholds, in the unit of the limit.
+pub(super) struct Thresholds {
+    pub(super) min: u64,
+    pub(super) max: u64,
 }
 
 impl Thresholds {
     /// Those that are given, or tc's from the limit; zero counts as not given.
-    fn of(limit: u64, min: Option<u64>, max: Option<u64>) -> Thresholds {
+    pub(super) fn of(limit: u64, min: Option<u64>, max: Option<u64>) -> Thresholds {
         let min = min.filter(|min| *min > 0);
         let max = max.filter(|max| *max > 0).unwrap_or_else(|| min.map_or(limit / 4, |min| min * 3));
         Thresholds { min: min.unwrap_or(max / 3), max }

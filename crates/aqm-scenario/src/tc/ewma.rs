@@ -21,6 +21,26 @@ pub(super) fn weight(burst: u64, min: f64) -> Result<f64, String> {
     Err(format!("'burst' {burst} is too large: no weight suits it"))
 }
 
+/// The smallest burst for which tc finds this weight, which Linux has as a power of two.
+pub(super) fn burst(weight: f64, min: f64) -> Result<u64, String> {
+    if !(0..32).any(|power| 0.5_f64.powi(power) == weight) {
+        return Err(format!("w {weight} is not a power of 2, as Linux needs it; 0.03125 is 2^-5"));
+    }
+    // The weight falls as the burst grows: halve the interval in which it comes down to the one that is wanted.
+    let (mut low, mut high) = (min.ceil() as u64, i32::MAX as u64);
+    while low < high {
+        let middle = low.midpoint(high);
+        match self::weight(middle, min) {
+            Ok(found) if found > weight => low = middle + 1,
+            _ => high = middle,
+        }
+    }
+    match self::weight(low, min) {
+        Ok(found) if found == weight => Ok(low),
+        _ => Err(format!("no burst gives tc the weight {weight} above min, which is {min:.1} mean packets")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +51,15 @@ mod tests {
         assert_eq!(weight(55, 30.0), Ok(1.0 / 32.0));
         assert!(weight(3, 30.0).unwrap_err().contains("too small"));
         assert!(weight(1 << 31, 1.0).is_err());
+    }
+
+    #[test]
+    fn each_weight_has_a_burst() {
+        for (power, min) in [(2, 3.0), (5, 30.0), (5, 20.0), (9, 5.0), (6, 68.3), (31, 5.0)] {
+            let wanted = 0.5_f64.powi(power);
+            let found = burst(wanted, min).unwrap();
+            assert_eq!(weight(found, min), Ok(wanted), "2^-{power} and {min}: {found}");
+        }
+        assert!(burst(0.002, 5.0).unwrap_err().contains("power of 2"));
     }
 }

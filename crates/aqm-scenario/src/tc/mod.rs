@@ -13,13 +13,18 @@ mod kinds;
 mod listing;
 mod quantity;
 mod refused;
+mod table;
 mod text;
 mod translation;
 mod tree;
 mod units;
 mod words;
+mod write;
 
+use aqm_core::spec::Spec;
+use aqm_core::units::Rate;
 use listing::Listing;
+pub use table::{Entry, table};
 pub use translation::Translation;
 
 /// The longest text: `tc -s qdisc show` of a machine with hundreds of queues is shorter.
@@ -73,4 +78,24 @@ fn wanted(text: &str) -> (&str, Option<&str>) {
         Some(rest) if rest.ends_with([' ', '\n', '\t', ']', '}']) => (rest.trim_end(), Some(wanted)),
         _ => (whole, None),
     }
+}
+
+/// The words of tc for a discipline at a link of this rate: what follows `tc qdisc add dev DEV root`.
+///
+/// Every value that tc has a word for is written. One that was given and that tc has no word for is refused, as is a discipline
+/// that is no qdisc of Linux.
+///
+/// ```
+/// use aqm_core::{spec::Spec, units::Rate};
+/// use aqm_scenario::tc::{translate, words};
+/// let rate = Rate::from_bits_per_sec(10_000_000);
+/// let spec = Spec::parse("codel target 10ms limit 100p").unwrap();
+/// let text = words(&spec, rate).unwrap();
+/// assert_eq!(text, "codel limit 100 target 10ms interval 100ms noecn");
+/// let back = translate(&format!("tc qdisc add dev eth0 root {text}")).unwrap();
+/// assert_eq!(back.spec.params.span("target"), spec.params.span("target"));
+/// assert_eq!(words(&Spec::parse("daqm").unwrap(), rate).unwrap_err(), "'daqm' is no qdisc of Linux");
+/// ```
+pub fn words(spec: &Spec, link: Rate) -> Result<String, String> {
+    write::qdisc(spec, link)
 }

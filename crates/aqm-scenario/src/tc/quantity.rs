@@ -1,6 +1,8 @@
 //! What the value of a word is to tc, and how it is written in the laboratory's notation.
 
 use super::units;
+use aqm_core::params::Value;
+use aqm_core::units::Size;
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,25 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
+    /// What a bare number is.
+    pub(super) const fn about(self) -> &'static str {
+        match self {
+            Quantity::Packets => "packets",
+            Quantity::Bytes | Quantity::Layer => "bytes",
+            Quantity::Count => "whole numbers",
+            Quantity::Number => "numbers",
+            Quantity::Time => "microseconds",
+            Quantity::Milliseconds => "milliseconds",
+            Quantity::Seconds => "seconds",
+            Quantity::TimeOrPackets => "microseconds, or packets with their `p`",
+            Quantity::Rate => "bit/s",
+            Quantity::RateOrUnlimited => "bit/s, or `unlimited`",
+            Quantity::Percent => "percent",
+            Quantity::Sixteenths => "sixteenths per second",
+            Quantity::NegativePower => "halvings: n is 2^-n",
+        }
+    }
+
     /// tc's text in the laboratory's notation; `tick` is the kernel's unit of time where tc printed it exactly, else 1.
     pub(super) fn read(self, text: &str, tick: u64) -> Result<String, String> {
         match self {
@@ -58,6 +79,61 @@ impl Quantity {
                 _ => Err(format!("'{text}' is out of range: allowed is 0 to 31")),
             }),
             Quantity::Layer => units::signed(text).map(|bytes| bytes.to_string()),
+        }
+    }
+
+    /// A value in tc's text, or why tc cannot have it.
+    pub(super) fn write(self, value: &Value) -> Result<String, &'static str> {
+        match (self, value) {
+            (Quantity::Packets | Quantity::TimeOrPackets, Value::Size(Size::Packets(count))) => {
+                Ok(if self == Quantity::Packets { count.to_string() } else { format!("{count}p") })
+            }
+            (Quantity::Packets, Value::Size(_)) => Err("is in bytes, and Linux counts packets here"),
+            (Quantity::Bytes, Value::Size(Size::Packets(_))) => {
+                Err("is in packets, and Linux counts bytes here")
+            }
+            (Quantity::Bytes, Value::Size(Size::Bytes(count))) => Ok(count.to_string()),
+            (Quantity::Bytes, Value::Bytes(bytes)) => Ok(bytes.as_u64().to_string()),
+            (Quantity::Bytes, Value::PerClass(list)) if list.as_slice().len() == 1 => {
+                Ok(list.of_class(0).to_string())
+            }
+            (Quantity::Time | Quantity::TimeOrPackets, Value::Span(span))
+                if span.as_nanos().is_multiple_of(1000) =>
+            {
+                Ok(span.to_string())
+            }
+            (Quantity::Milliseconds, Value::Span(span)) if span.as_nanos().is_multiple_of(1_000_000) => {
+                Ok((span.as_nanos() / 1_000_000).to_string())
+            }
+            (Quantity::Seconds, Value::Span(span)) if span.as_nanos().is_multiple_of(1_000_000_000) => {
+                Ok((span.as_nanos() / 1_000_000_000).to_string())
+            }
+            (Quantity::Time | Quantity::TimeOrPackets, Value::Span(_)) => {
+                Err("is no whole number of microseconds")
+            }
+            (Quantity::Milliseconds, Value::Span(_)) => {
+                Err("is no whole number of milliseconds, as tc has it")
+            }
+            (Quantity::Seconds, Value::Span(_)) => Err("is no whole number of seconds, as tc has it"),
+            (Quantity::Rate | Quantity::RateOrUnlimited, Value::Rate(rate)) => Ok(rate.to_string()),
+            (Quantity::Percent, Value::Fraction(share)) => {
+                let percent = (share * 100.0).round();
+                let is_whole = (percent / 100.0 - share).abs() < 1e-9;
+                if is_whole { Ok(percent.to_string()) } else { Err("is no whole percentage, as tc has it") }
+            }
+            (Quantity::Sixteenths, Value::Number(gain)) => {
+                let count = gain * 16.0;
+                if count.fract() == 0.0 {
+                    Ok(count.to_string())
+                } else {
+                    Err("is no multiple of 1/16, as tc has it")
+                }
+            }
+            (Quantity::Count, Value::Number(number)) if number.fract() != 0.0 => {
+                Err("is no whole number, as tc has it")
+            }
+            (Quantity::Count | Quantity::Number | Quantity::Packets, value) => Ok(value.to_string()),
+            _ => Err("cannot be given to tc"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Qdiscs of tc that are no discipline here, and what comes closest.
 
 /// A name, and what to do instead.
-static NEAREST: &[(&str, &str)] = &[
+pub(super) static NEAREST: &[(&str, &str)] = &[
     ("noqueue", "the device has no queue, so nothing waits there: fifo limit 1p is the smallest"),
     ("noop", "it drops every packet: --loss 100%"),
     ("blackhole", "it drops every packet: --loss 100%"),

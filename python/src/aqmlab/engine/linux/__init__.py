@@ -27,7 +27,7 @@ class Linux:
     capabilities = Capabilities(
         topologies=frozenset({"dumbbell", "asymmetric", "parking_lot"}),
         kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS.values())),
-        aqms=frozenset(tc.WORDS),
+        aqms=tc.DISCIPLINES,
         captures=False,
     )
 

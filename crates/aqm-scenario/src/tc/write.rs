@@ -1,0 +1,199 @@
+//! A discipline as words of tc: the way back through the same table.
+
+use super::given::LAYER;
+use super::kinds::{KINDS, Kind, Word};
+use super::{derived, ewma};
+use aqm_core::params::Value;
+use aqm_core::spec::Spec;
+use aqm_core::units::{Rate, Size};
+
+/// Bytes of a full packet in an Ethernet frame, which is what a packet of a limit counts where the kernel counts bytes.
+const FULL: u64 = 1514;
+
+/// What follows `tc qdisc add dev DEV root`, for a link of this rate. Every value that tc has a word for is written, and one that
+/// was given and that tc has no word for is refused.
+pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, String> {
+    let name = spec.info.name;
+    let kind = kind(spec).ok_or_else(|| format!("'{name}' is no qdisc of Linux"))?;
+    let mut words = Words { spec, text: kind.name.to_owned(), done: Vec::new() };
+    let own = match kind.name {
+        "red" => words.red(rate),
+        "choke" => words.choke(rate),
+        _ => Ok(()),
+    };
+    own.map_err(|problem| format!("{name}: {problem}"))?;
+    for (word, does) in kind.words {
+        words.put(word, *does).map_err(|problem| format!("{name}: {problem}"))?;
+    }
+    // What has a word to switch it on alone is off without it.
+    for (_, does) in kind.words {
+        if let Word::Flag(param, "on") = does
+            && words.has(param)
+            && is_text(spec.params.get(param), "off")
+        {
+            words.done.push(param);
+        }
+    }
+    match kind.name {
+        "cake" => words.layer(),
+        // The qdisc's name says which packet goes.
+        "pfifo" | "bfifo" | "pfifo_head_drop" => words.done.push("drop"),
+        _ => {}
+    }
+    if let Some(name) =
+        spec.params.names().find(|name| spec.params.is_given(name) && !words.done.contains(name))
+    {
+        return Err(format!("{}: tc has no word for '{name}'", spec.info.name));
+    }
+    Ok(words.text)
+}
+
+/// The qdisc of a discipline; that of a FIFO depends on its limit and policy.
+fn kind(spec: &Spec) -> Option<&'static Kind> {
+    let is_bytes = || matches!(spec.params.get("limit"), Value::Size(Size::Bytes(_)));
+    let name = match (spec.info.name, spec.info.name == "fifo" && is_bytes()) {
+        ("fifo", is_bytes) => match (spec.params.choice("drop"), is_bytes) {
+            ("tail", false) => "pfifo",
+            ("tail", true) => "bfifo",
+            ("head", false) => "pfifo_head_drop",
+            _ => return None,
+        },
+        (name, _) => name,
+    };
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+struct Words<'a> {
+    spec: &'a Spec,
+    text: String,
+    /// The parameters that are written.
+    done: Vec<&'static str>,
+}
+
+impl Words<'_> {
+    fn push(&mut self, words: &str) {
+        self.text.push(' ');
+        self.text.push_str(words);
+    }
+
+    fn has(&self, param: &str) -> bool {
+        self.spec.params.names().any(|name| name == param)
+    }
+
+    fn put(&mut self, word: &str, does: Word) -> Result<(), String> {
+        let (Word::Value(param, _) | Word::Flag(param, _) | Word::Keyword(param)) = does else {
+            return Ok(());
+        };
+        if param == LAYER || !self.has(param) || self.done.contains(&param) {
+            return Ok(());
+        }
+        let value = self.spec.params.get(param);
+        match does {
+            Word::Value(_, _) if *value == Value::Auto => return Ok(()),
+            Word::Value(_, quantity) => {
+                let written =
+                    quantity.write(value).map_err(|problem| format!("{word}: '{value}' {problem}"))?;
+                self.push(&format!("{word} {written}"));
+            }
+            Word::Flag(_, text) if is_text(value, text) => self.push(word),
+            Word::Keyword(_) if is_text(value, word) => self.push(word),
+            _ => return Ok(()),
+        }
+        self.done.push(param);
+        Ok(())
+    }
+
+    /// Bytes of a threshold, whose packets are full ones; none where Linux finds it from the limit as tc does.
+    fn bytes(&self, param: &'static str) -> Result<Option<u64>, String> {
+        match self.spec.params.get(param) {
+            Value::Size(Size::Packets(count)) => Ok(Some(count * FULL)),
+            // Of other presets, a threshold in bytes scales the probability by a packet's length, which Linux does not.
+            Value::Size(Size::Bytes(count)) if param == "limit" || self.is_linux() => Ok(Some(*count)),
+            Value::Auto if self.is_linux() => Ok(None),
+            _ => Err("for Linux give min and max in packets".to_owned()),
+        }
+    }
+
+    fn is_linux(&self) -> bool {
+        self.spec.preset.name == "linux"
+    }
+
+    /// Linux compares bytes, and does not scale its probability by a packet's length: packets of a threshold are full ones.
+    fn red(&mut self, rate: Rate) -> Result<(), String> {
+        let limit = self.bytes("limit")?.expect("limit has no auto");
+        let (min, max) = (self.bytes("min")?, self.bytes("max")?);
+        self.push(&format!("limit {limit}"));
+        self.thresholds(limit, min, max, rate, 1.0)
+    }
+
+    /// CHOKe counts packets.
+    fn choke(&mut self, rate: Rate) -> Result<(), String> {
+        let count = |param: &'static str| match self.spec.params.get(param) {
+            Value::Size(Size::Packets(count)) => Ok(Some(*count)),
+            Value::Auto if self.is_linux() => Ok(None),
+            _ => Err(format!("for Linux give {param} in packets")),
+        };
+        let limit = count("limit")?.expect("limit has no auto");
+        let (min, max) = (count("min")?, count("max")?);
+        self.push(&format!("limit {limit}"));
+        self.thresholds(limit, min, max, rate, self.average_packet() as f64)
+    }
+
+    fn average_packet(&self) -> u64 {
+        let is_given = self.spec.params.is_given("avpkt");
+        self.spec.params.bytes("avpkt").filter(|_| is_given).map_or(FULL, |bytes| bytes.as_u64())
+    }
+
+    /// What RED and CHOKe have in common; `unit` is that of the thresholds in bytes.
+    fn thresholds(
+        &mut self,
+        limit: u64,
+        min: Option<u64>,
+        max: Option<u64>,
+        rate: Rate,
+        unit: f64,
+    ) -> Result<(), String> {
+        let params = &self.spec.params;
+        if params.flag("gentle") {
+            return Err("for Linux give nogentle: it has no gentle RED".to_owned());
+        }
+        let (average, weight) = (self.average_packet(), params.number("w"));
+        let bandwidth = params.rate("bandwidth").unwrap_or(rate);
+        let smallest = derived::Thresholds::of(limit, min, max).min as f64 * unit / average as f64;
+        for (word, value) in [("min", min), ("max", max)] {
+            if let Some(value) = value {
+                self.push(&format!("{word} {value}"));
+            }
+        }
+        let burst = ewma::burst(weight, smallest)?;
+        self.push(&format!("avpkt {average} burst {burst} bandwidth {bandwidth}"));
+        self.done.extend(["limit", "min", "max", "w", "avpkt", "bandwidth", "gentle"]);
+        Ok(())
+    }
+
+    /// CAKE's link layer: a keyword, or what was given in its place.
+    fn layer(&mut self) {
+        let params = &self.spec.params;
+        let layer = params.choice("link_layer");
+        let (overhead, mpu, cells) =
+            (params.signed_bytes("overhead"), params.bytes("mpu"), params.get("cells"));
+        if overhead.is_none() || layer != "raw" {
+            self.text += &format!(" {layer}");
+        }
+        if let Some(bytes) = overhead {
+            self.text += &format!(" overhead {bytes}");
+        }
+        if let Some(bytes) = mpu {
+            self.text += &format!(" mpu {}", bytes.as_u64());
+        }
+        if let Value::Choice(word) = cells {
+            self.text += &format!(" {word}");
+        }
+        // Linux limits CAKE's memory, which is large; packets are not counted.
+        self.done.extend(["link_layer", "overhead", "mpu", "cells", "limit"]);
+    }
+}
+
+fn is_text(value: &Value, text: &str) -> bool {
+    value.to_string() == text
+}

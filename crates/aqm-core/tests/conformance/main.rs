@@ -10,6 +10,8 @@ mod allocator;
 mod conservation;
 mod determinism;
 mod ecn;
+mod flood;
+mod flood_exceptions;
 mod limits;
 mod memory;
 mod order;

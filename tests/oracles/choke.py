@@ -46,6 +46,7 @@ class Choke(red.Red):
 
 
 CASES: dict[str, Callable[[], Oracle]] = {
+    "choke:linux limit 60p": lambda: Choke(red.tc(60)),
     "choke limit 100p w 0.02": lambda: Choke(red.Options(limit=100, minth=20, maxth=60, wq=0.02, gentle=False)),
     "choke limit 60p min 2p max 30p w 0.1 gentle ecn": lambda: Choke(
         red.Options(limit=60, minth=2, maxth=30, wq=0.1, ecn=True)

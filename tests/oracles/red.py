@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log
 
 from workload import SECOND, Oracle, Packet
@@ -31,6 +31,8 @@ class Options:
     harddrop: bool = True
     wait: bool = False
     by_bytes: bool = False
+    limit_in_bytes: bool = False
+    scaled: bool = True  # with by_bytes: by the packet's length
     average_packet: int = 1000
     bandwidth: int | None = None  # None: the link's
     idle: str = "floyd"  # or "ns3", "linux"
@@ -82,7 +84,8 @@ class Red(Oracle):
     def admit(self, packet: Packet) -> None:
         """Drops, marks or enqueues by the average."""
         o = self.options
-        if len(self.queue) + 1 > o.limit:
+        arriving = packet.length if o.limit_in_bytes else 1
+        if (self.backlog() if o.limit_in_bytes else len(self.queue)) + arriving > o.limit:
             self.log("dropped", packet.number, "overlimit")
             return
         if self.avg < o.minth:
@@ -111,7 +114,7 @@ class Red(Oracle):
             pb = end * (way**2 if o.square else way)
         else:
             pb = end + (1 - end) * (self.avg - o.maxth) / o.maxth
-        if o.by_bytes:
+        if o.by_bytes and o.scaled:
             pb = pb * packet.length / o.average_packet
         self.pb = pb
         if not o.wait:
@@ -139,6 +142,30 @@ class Red(Oracle):
     def probes(self) -> dict[str, float]:
         """The average, and the probability before it is spread."""
         return {"average_queue": self.avg, "drop_probability": self.pb}
+
+
+def tc(limit: int, average_packet: int = 1000, *, by_bytes: bool = False) -> Options:
+    """What tc gives the kernel for `red limit LIMIT`: a quarter, a third of that, and a weight for a burst."""
+    high = limit // 4
+    low = high // 3
+    unit = average_packet if by_bytes else 1
+    burst = (2 * low + high) // (3 * unit)
+    # W with burst + 1 - min/avpkt < (1 - (1 - W)^burst) / W.
+    weight = next(w for w in (2.0**-n for n in range(1, 32)) if burst + 1 - low / unit <= (1 - (1 - w) ** burst) / w)
+    return Options(
+        limit=limit,
+        minth=low,
+        maxth=high,
+        maxp=0.02,
+        wq=weight,
+        gentle=False,
+        harddrop=False,
+        by_bytes=by_bytes,
+        limit_in_bytes=by_bytes,
+        scaled=False,
+        average_packet=average_packet,
+        idle="linux",
+    )
 
 
 def damped(average: float, idle: int, weight: float, slot: int) -> float:
@@ -196,12 +223,15 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "red:linux limit 60p min 2p max 6p w 0.1": lambda: Red(
         Options(limit=60, minth=2, maxth=6, maxp=0.02, wq=0.1, gentle=False, harddrop=False, idle="linux")
     ),
+    "red:linux limit 60p": lambda: Red(tc(60)),
+    "red:linux limit 60000b avpkt 500b ecn": lambda: Red(replace(tc(60_000, 500, by_bytes=True), ecn=True)),
     "red:linux limit 60p min 4p max 30p bandwidth 5mbit ecn": lambda: Red(
         Options(
             limit=60,
             minth=4,
             maxth=30,
             maxp=0.02,
+            wq=1 / 32,
             gentle=False,
             harddrop=False,
             ecn=True,

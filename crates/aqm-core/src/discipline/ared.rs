@@ -97,7 +97,7 @@ pub static INFO: Info = Info {
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
-        red::IDLE,
+        red::CODE,
     ],
     presets: &[
         Preset {
@@ -112,7 +112,7 @@ pub static INFO: Info = Info {
                 ("probability", Value::Fraction(0.02)), // LInterm 50
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
-                ("idle", Value::Choice("ns3")),
+                ("code", Value::Choice("ns3")),
             ],
         },
     ],

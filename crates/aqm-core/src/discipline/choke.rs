@@ -17,10 +17,11 @@
 //! Order kept; drops and marks on arrival only, of the arriving packet and of one in the queue; at most two random
 //! numbers per packet, none while the average is below `min`; no state per flow.
 
-use super::red::{self, Red};
+use super::red::{self, Red, Settings};
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params, Preset, Value};
 use crate::signal::DropReason;
@@ -39,19 +40,32 @@ pub static INFO: Info = Info {
         red::MAX,
         red::PROBABILITY,
         red::W,
+        red::BURST,
         red::GENTLE.with_default(Value::Flag(false), "Pan 2000: off"),
         red::ECN,
         red::HARDDROP,
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
-        red::IDLE,
+        red::CODE,
     ],
-    presets: &[Preset {
-        name: "pan2000",
-        source: "Pan, Prabhakar and Psounis 2000; values as red:floyd (tc-choke(8): probability 0.02, noharddrop)",
-        values: &[],
-    }],
+    presets: &[
+        Preset {
+            name: "pan2000",
+            source: "Pan, Prabhakar and Psounis 2000; values as red:floyd",
+            values: &[],
+        },
+        Preset {
+            name: "linux",
+            source: "choke_enqueue() of Linux 6.1 net/sched/sch_choke.c, tc-choke(8) (defaults)",
+            values: &[
+                ("probability", Value::Fraction(0.02)),
+                ("w", Value::Auto),
+                ("harddrop", Value::Flag(false)),
+                ("code", Value::Choice("linux")),
+            ],
+        },
+    ],
     probes: &[red::AVERAGE_QUEUE, red::DROP_PROBABILITY],
     traits: Traits { drops_queued: true, ..red::TRAITS },
     deviations: "compares before it tests for a full queue; a match does not change RED's count",
@@ -62,8 +76,17 @@ struct Choke {
     red: Red,
 }
 
+/// As RED's, except that tc's `q_choke.c` does not derive `max` from a given `min`.
+fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
+    if params.choice("code") != "linux" {
+        return red::settings(params, link);
+    }
+    let (min, max) = red::tc_thresholds(params, None);
+    red::settings_between(params, link, min, max, red::weight(params, min, max)?)
+}
+
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
-    Ok(Box::new(Choke { red: Red::new(params, link, red::settings)? }))
+    Ok(Box::new(Choke { red: Red::new(params, link, settings)? }))
 }
 
 impl Choke {
@@ -146,6 +169,20 @@ mod tests {
         host.put(ms(1), 5, 8, 1000);
         assert_eq!(host.dropped(), [1, 3]);
         assert_eq!([host.get(ms(1)), host.get(ms(1)), host.get(ms(1))], [Some(0), Some(2), Some(4)]);
+    }
+
+    #[test]
+    fn tc_derives_the_thresholds_from_the_limit() {
+        let of = |text: &str| {
+            let spec = crate::spec::Spec::parse(text).unwrap();
+            let link = Link::new(crate::units::Rate::from_bits_per_sec(10_000_000));
+            let law = settings(&spec.params, &link).unwrap_or_else(|error| panic!("{error}")).law;
+            (law.min, law.max, law.max_p, law.weight)
+        };
+        // The kernel's own test of `choke limit 1000 bandwidth 10000`: min 83p max 250p; tc: probability 0.02.
+        assert_eq!(of("choke:linux limit 1000p"), (83.0, 250.0, 0.02, 1.0 / 64.0));
+        assert_eq!(of("choke:linux limit 1000p min 100p"), (100.0, 250.0, 0.02, 1.0 / 64.0));
+        assert_eq!(of("choke limit 1000p"), (200.0, 600.0, 0.1, 0.002));
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub static INFO: Info = Info {
         red::MAX,
         red::PROBABILITY,
         red::W,
+        red::BURST,
         ParamSpec::new(
             "alpha",
             Kind::Number,
@@ -64,7 +65,7 @@ pub static INFO: Info = Info {
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
-        red::IDLE,
+        red::CODE,
     ],
     presets: &[Preset {
         name: "feng1999",

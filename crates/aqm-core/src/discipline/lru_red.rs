@@ -39,13 +39,14 @@ pub static INFO: Info = Info {
         red::MAX,
         red::PROBABILITY,
         red::W,
+        red::BURST,
         red::GENTLE,
         red::ECN,
         red::HARDDROP,
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
-        red::IDLE,
+        red::CODE,
     ],
     presets: &[
         Preset {

@@ -38,13 +38,14 @@ pub static INFO: Info = Info {
             .with_help("max_p of a straight curve with the same mean: the square ends at 1.5 times this")
             .with_reference("Zhou 2006: 1.5 times RED's; Floyd 1997: 0.1"),
         red::W,
+        red::BURST,
         red::GENTLE.with_default(Value::Flag(false), "Zhou 2006: off"),
         red::ECN,
         red::HARDDROP,
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
-        red::IDLE,
+        red::CODE,
     ],
     presets: &[
         Preset {
@@ -62,7 +63,7 @@ pub static INFO: Info = Info {
                 ("gentle", Value::Flag(true)),
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
-                ("idle", Value::Choice("ns3")),
+                ("code", Value::Choice("ns3")),
             ],
         },
     ],

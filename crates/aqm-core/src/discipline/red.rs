@@ -12,8 +12,8 @@
 //! The unit of `min` and `max` decides whether the average counts packets or bytes. In bytes, the probability is
 //! scaled by length / `avpkt`, as in ns-2 and ns-3 (the paper: by the largest packet). A full queue is tested before
 //! the thresholds, and its drops do not change the count between signals. `ns3`: parameters, spacing and the
-//! idle time; its exemption of the first packet above `min` is not copied. `linux`: parameters and the idle time; its
-//! fixed-point average is not copied.
+//! idle time; its exemption of the first packet above `min` is not copied. `linux`: parameters, their defaults by tc, the
+//! idle time and a probability that no length scales; its fixed-point average and its draw once per signal are not copied.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
@@ -24,7 +24,7 @@ use crate::cx::Cx;
 use crate::law::Verdict;
 use crate::law::idle::Idle;
 use crate::law::max_p::{Adaptation, Rule};
-use crate::law::red::{Params as Law, Shape, State};
+use crate::law::red::{Params as Law, Shape, State, power};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
@@ -39,7 +39,7 @@ pub static INFO: Info = Info {
     group: Group::QueueLength,
     summary: "Random Early Detection: drops at random as the average queue grows",
     reference: "Floyd and Jacobson 1993; gentle: Floyd 2000",
-    params: &[LIMIT, MIN, MAX, PROBABILITY, W, GENTLE, ECN, HARDDROP, WAIT, AVPKT, BANDWIDTH, IDLE],
+    params: &[LIMIT, MIN, MAX, PROBABILITY, W, BURST, GENTLE, ECN, HARDDROP, WAIT, AVPKT, BANDWIDTH, CODE],
     presets: &[
         Preset {
             name: "floyd",
@@ -55,7 +55,7 @@ pub static INFO: Info = Info {
                 ("probability", Value::Fraction(0.02)), // LInterm 50
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
-                ("idle", Value::Choice("ns3")),
+                ("code", Value::Choice("ns3")),
             ],
         },
         Preset {
@@ -63,9 +63,10 @@ pub static INFO: Info = Info {
             source: "red_enqueue() of Linux 6.1 net/sched/sch_red.c, tc-red(8) (defaults)",
             values: &[
                 ("probability", Value::Fraction(0.02)),
+                ("w", Value::Auto),
                 ("gentle", Value::Flag(false)),
                 ("harddrop", Value::Flag(false)),
-                ("idle", Value::Choice("linux")),
+                ("code", Value::Choice("linux")),
             ],
         },
     ],
@@ -83,7 +84,7 @@ pub(super) const MIN: ParamSpec = ParamSpec::new(
     "Average queue below which nothing is dropped",
     "Floyd, \"RED: Discussions of Setting Parameters\" (1997): max is three times min",
 )
-.or_auto("20 % of limit");
+.or_auto("20 % of limit; by tc's code a third of max");
 
 pub(super) const MAX: ParamSpec = ParamSpec::new(
     "max",
@@ -93,7 +94,7 @@ pub(super) const MAX: ParamSpec = ParamSpec::new(
     "Average queue at which the probability reaches its parameter",
     "Floyd 1997: three times min",
 )
-.or_auto("60 % of limit");
+.or_auto("60 % of limit; by tc's code a quarter of limit, or three times min if that is given");
 
 pub(super) const PROBABILITY: ParamSpec = ParamSpec::new(
     "probability",
@@ -111,7 +112,18 @@ pub(super) const W: ParamSpec = ParamSpec::new(
     (1e-9, 1.0),
     "Weight of a sample in the average (w_q)",
     "Floyd and Jacobson 1993: 0.002",
-);
+)
+.or_auto("from burst, as tc derives it");
+
+pub(super) const BURST: ParamSpec = ParamSpec::new(
+    "burst",
+    Kind::Count,
+    Value::Auto,
+    (1.0, 1e6),
+    "Packets that may arrive at an empty queue before the average reaches min; if given, w follows from it",
+    "tc-red(8); Floyd and Jacobson 1993 section 6, eq. 3",
+)
+.or_auto("no effect on a given w; for w auto (2 min + max) / 3, in packets of avpkt");
 
 pub(super) const GENTLE: ParamSpec =
     ParamSpec::flag("gentle", true, "Raise the probability to 1 between max and twice max", "Floyd 2000: on");
@@ -148,11 +160,11 @@ pub(super) const BANDWIDTH: ParamSpec = ParamSpec::new(
 )
 .or_auto("the link's rate");
 
-pub(super) const IDLE: ParamSpec = ParamSpec::choice(
-    "idle",
+pub(super) const CODE: ParamSpec = ParamSpec::choice(
+    "code",
     &["floyd", "ns3", "linux"],
-    "How the average ages while the queue is empty: by all time since it became so at every arrival, by the link's idle time and one step, or by tc's damping table",
-    "Floyd and Jacobson 1993 figure 2; ns-3 red-queue-disc.cc Estimator(); Linux red.h red_calc_qavg()",
+    "Whose rules hold for the average of an empty queue, for thresholds that are auto, and in byte mode",
+    "Floyd and Jacobson 1993 figure 2; ns-3 red-queue-disc.cc; Linux red.h, iproute2 q_red.c",
 );
 
 pub(super) const AVERAGE_QUEUE: ProbeSpec =
@@ -205,10 +217,67 @@ pub(super) struct Red {
 
 /// Reads the common parameters of the family; thresholds that are `auto` come from the limit.
 pub(super) fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
+    let (min, max) = match params.choice("code") {
+        "linux" => tc_thresholds(params, params.size("min").map(|min| min.with_count(3 * min.count()))),
+        _ => thresholds(params),
+    };
+    settings_between(params, link, min, max, weight(params, min, max)?)
+}
+
+/// Floyd 1997: `max` is three times `min`.
+fn thresholds(params: &Params) -> (Size, Size) {
     let limit = params.size("limit").expect("limit has no auto");
     let share = |fifths: u64, least: u64| limit.with_count((limit.count() * fifths / 5).max(least));
-    let (min, max) = (params.size("min").unwrap_or(share(1, 1)), params.size("max").unwrap_or(share(3, 2)));
-    settings_between(params, link, min, max, params.number("w"))
+    (params.size("min").unwrap_or(share(1, 1)), params.size("max").unwrap_or(share(3, 2)))
+}
+
+/// Those of iproute2's `q_red.c`; `max_of_min` is what `max` is without being given, or a quarter of the limit. Where a
+/// third of it is less than a packet, tc finds no weight and refuses.
+pub(super) fn tc_thresholds(params: &Params, max_of_min: Option<Size>) -> (Size, Size) {
+    let limit = params.size("limit").expect("limit has no auto");
+    let max = params.size("max").or(max_of_min);
+    let max = max.unwrap_or(limit.with_count((limit.count() / 4).max(2 * in_packets(params, limit))));
+    (params.size("min").unwrap_or(max.with_count((max.count() / 3).max(in_packets(params, max)))), max)
+}
+
+/// `w`, or what follows from `burst`.
+pub(super) fn weight(params: &Params, min: Size, max: Size) -> Result<f64, ParamError> {
+    match (params.get("burst"), params.get("w")) {
+        (Value::Count(burst), _) => tc_weight(params, min, *burst),
+        (_, Value::Fraction(weight)) => Ok(*weight),
+        _ => {
+            let burst = (2 * min.count() + max.count()) / (3 * in_packets(params, min));
+            tc_weight(params, min, burst.max(1))
+        }
+    }
+}
+
+/// What a packet counts in the unit of `size`.
+fn in_packets(params: &Params, size: Size) -> u64 {
+    match size {
+        Size::Packets(_) => 1,
+        Size::Bytes(_) => params.bytes("avpkt").expect("avpkt has no auto").as_u64(),
+    }
+}
+
+/// `tc_red_eval_ewma()` of iproute2's `tc_red.c`: the largest 2^-n with which `burst` packets at an empty queue do not
+/// lift the average above `min`.
+fn tc_weight(params: &Params, min: Size, burst: u64) -> Result<f64, ParamError> {
+    let least = min.count() as f64 / in_packets(params, min) as f64;
+    let wanted = burst as f64 + 1.0 - least;
+    let reached = |weight: f64| (1.0 - power(1.0 - weight, burst)) / weight;
+    if wanted < 1.0 {
+        return Err(ParamError::relation(
+            "burst",
+            burst,
+            format_args!("must be at least min, which is {min}"),
+        ));
+    }
+    let weights = (1..32).map(|log| 1.0 / f64::from(1_u32 << log));
+    weights
+        .into_iter()
+        .find(|weight| wanted <= reached(*weight))
+        .ok_or_else(|| ParamError::relation("burst", burst, format_args!("is too large for min {min}")))
 }
 
 /// The same with given thresholds and weight.
@@ -235,9 +304,11 @@ pub(super) fn settings_between(
         shape: Shape::Linear,
         gentle: params.flag("gentle"),
         wait: params.flag("wait"),
-        mean_packet: matches!(min, Size::Bytes(_)).then_some(avpkt.as_u64() as f64),
+        // Linux counts bytes, and leaves the probability alone.
+        mean_packet: (matches!(min, Size::Bytes(_)) && params.choice("code") != "linux")
+            .then_some(avpkt.as_u64() as f64),
         packet_time,
-        idle: match params.choice("idle") {
+        idle: match params.choice("code") {
             "ns3" => Idle::Ns3,
             "linux" => Idle::linux(weight, packet_time),
             _ => Idle::floyd(weight, packet_time),
@@ -358,7 +429,7 @@ impl Discipline for Red {
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let mut settings = (self.read)(params, &self.link)?;
-        if settings.law.mean_packet.is_some() != self.settings.law.mean_packet.is_some() {
+        if core::mem::discriminant(&settings.unit) != core::mem::discriminant(&self.settings.unit) {
             // An average in packets says nothing about bytes.
             self.state = State::default();
         }
@@ -456,6 +527,35 @@ mod tests {
     }
 
     #[test]
+    fn tc_derives_thresholds_and_weight_from_the_limit() {
+        let law = |text: &str| {
+            let spec = crate::spec::Spec::parse(text).unwrap();
+            let link = Link::new(crate::units::Rate::from_bits_per_sec(10_000_000));
+            settings(&spec.params, &link).map(|settings| settings.law)
+        };
+        let of = |text: &str| law(text).map(|law| (law.min, law.max, law.weight)).unwrap();
+        // A quarter of 400 kB and a third of it; burst (2 * 33333 + 100000) / 3000 = 55, 22.667 packets to go: 2^-5 gives
+        // (1 - 0.1744) * 32 = 26.4, and 2^-4 (1 - 0.0287) * 16 = 15.5.
+        assert_eq!(of("red:linux limit 400000b"), (33_333.0, 100_000.0, 1.0 / 32.0));
+        assert_eq!(of("red:linux limit 1000p"), (83.0, 250.0, 1.0 / 64.0));
+        // tc-red(8)'s example: limit 400000 min 30000 max 90000 avpkt 1000 burst 55.
+        assert_eq!(
+            of("red:linux limit 400000b min 30000b max 90000b burst 55"),
+            (30_000.0, 90_000.0, 1.0 / 32.0)
+        );
+        assert_eq!(of("red:linux min 5p"), (5.0, 15.0, 0.125)); // burst 8: 4 to go, (1 - 0.1001) * 4 = 3.6
+        assert_eq!(of("red:linux max 30p w 0.5"), (10.0, 30.0, 0.5));
+        assert_eq!(of("red burst 300"), (200.0, 600.0, 1.0 / 128.0)); // (1 - 0.0951) * 128 = 115.8, 101 to go
+        assert_eq!(law("red:linux limit 400000b").unwrap().mean_packet, None);
+        let error = |text: &str| law(text).expect_err("refused").to_string();
+        assert_eq!(error("red burst 199"), "parameter 'burst': '199' must be at least min, which is 200p");
+        assert_eq!(
+            error("red min 0p max 2p burst 1000000"),
+            "parameter 'burst': '1000000' is too large for min 0p"
+        );
+    }
+
+    #[test]
     fn an_idle_link_forgets() {
         // 1000 bytes take 0.8 ms at 10 Mbit/s; w 0.5: after 8 ms the average 1 is 0.5^10 of itself.
         let mut host = Host::scripted("red w 0.5", &[0.5]);
@@ -492,9 +592,9 @@ mod tests {
     #[test]
     fn a_flood_never_locks_the_link_out() {
         // If a dropped arrival at an empty queue began the idle time anew, nothing would ever be sent again: 0.0 Mbit/s.
-        for idle in ["floyd", "ns3", "linux"] {
-            let rate = flooded(&alloc::format!("red limit 300p min 5p max 15p nogentle idle {idle}"));
-            assert!((9.95e6..10.05e6).contains(&rate), "{idle}: {rate}");
+        for code in ["floyd", "ns3", "linux"] {
+            let rate = flooded(&alloc::format!("red limit 300p min 5p max 15p nogentle code {code}"));
+            assert!((9.95e6..10.05e6).contains(&rate), "{code}: {rate}");
         }
     }
 }

@@ -55,13 +55,14 @@ pub static INFO: Info = Info {
         threshold("max_red", "Average queue at which their probability is reached").or_auto("half of max"),
         probability("probability_red", "Drop probability of red packets at max_red"),
         red::W,
+        red::BURST,
         red::GENTLE.with_default(Value::Flag(false), "Routers' WRED: off"),
         red::ECN,
         red::HARDDROP,
         red::WAIT,
         red::AVPKT,
         red::BANDWIDTH,
-        red::IDLE,
+        red::CODE,
     ],
     presets: &[
         Preset {
@@ -214,7 +215,7 @@ impl Discipline for Wred {
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let settings = settings(params, &self.link)?;
-        if settings.laws[0].mean_packet.is_some() != self.settings.laws[0].mean_packet.is_some() {
+        if core::mem::discriminant(&settings.unit) != core::mem::discriminant(&self.settings.unit) {
             // An average in packets says nothing about bytes.
             (self.average, self.states) = (State::default(), [State::default(); 3]);
         }

@@ -169,7 +169,7 @@ impl Params {
 }
 
 /// `base` to the power of `exponent` by repeated squaring, lowest bit first: the same bits on every machine.
-fn power(mut base: f64, mut exponent: u64) -> f64 {
+pub fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {
         if exponent & 1 == 1 {

@@ -77,6 +77,11 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
+    /// When the first outstanding segment was sent, the last time if more than once.
+    pub(crate) fn first_sent_at(&self) -> Option<Time> {
+        self.segments.front().map(|segment| segment.sent_at)
+    }
+
     /// Outstanding segments.
     pub(crate) fn len(&self) -> usize {
         self.segments.len()

@@ -530,6 +530,10 @@ impl Sender {
         {
             self.recovery.retransmit_now = false;
             self.losses.retransmissions += 1;
+            if self.rack.is_some() && seq == self.stream.una {
+                // RFC 6675 section 6; Linux (tcp_xmit_retransmit_queue).
+                self.timer.start(now);
+            }
             self.recovery.resent =
                 (self.first_resent(now), self.recovery.resent.1.max(seq + u64::from(payload)));
             return Some(self.sent(seq, payload, true, now));

@@ -8,6 +8,7 @@ mod known_bugs;
 mod laws;
 mod paths;
 mod prague;
+mod random_loss;
 mod rated;
 mod scenarios;
 mod series;

@@ -72,10 +72,16 @@ pub(crate) trait Controller: Debug + Send {
 
     /// New data was acknowledged outside recovery, by a sender that uses its window: it may grow.
     fn on_ack(&mut self, window: &mut Window, start: &mut SlowStart, acked: &Acked) {
-        if window.in_slow_start() {
-            start.grow(window, acked);
-        } else {
+        if !window.in_slow_start() {
             self.avoid_congestion(window, acked);
+            return;
+        }
+        let before = window.cwnd;
+        start.grow(window, acked);
+        // Linux (tcp_slow_start): what slow start leaves at its end counts in congestion avoidance.
+        let rest = acked.bytes.saturating_sub(window.cwnd - before);
+        if window.whole && !window.in_slow_start() && rest > 0 {
+            self.avoid_congestion(window, &Acked { bytes: rest, ..*acked });
         }
     }
 

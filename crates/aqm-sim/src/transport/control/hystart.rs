@@ -40,24 +40,21 @@ impl SlowStart {
     /// New data was acknowledged in slow start, by a sender that uses its window.
     pub(crate) fn grow(&mut self, window: &mut Window, acked: &Acked) {
         match self {
-            SlowStart::Plain => window.slow_start(acked.bytes),
+            SlowStart::Plain | SlowStart::Classic(_) => window.slow_start(acked.bytes),
             SlowStart::PlusPlus(hystart) => {
                 hystart.grow(window, acked.bytes);
                 hystart.observe(window, acked);
             }
-            SlowStart::Classic(hystart) => {
-                hystart.observe(window, acked);
-                window.slow_start(acked.bytes);
-            }
         }
     }
 
-    /// The same, by a sender that does not use its window: round-trip times say as much of the path.
-    pub(crate) fn observe(&mut self, window: &mut Window, acked: &Acked) {
+    /// New data was acknowledged in slow start, and the window may grow next if it was `used`. Round-trip times say as much of
+    /// the path if it was not. The classic HyStart judges before growth, so that none may follow; HyStart++ after it.
+    pub(crate) fn judge(&mut self, window: &mut Window, acked: &Acked, used: bool) {
         match self {
-            SlowStart::Plain => {}
-            SlowStart::PlusPlus(hystart) => hystart.observe(window, acked),
             SlowStart::Classic(hystart) => hystart.observe(window, acked),
+            SlowStart::PlusPlus(hystart) if !used => hystart.observe(window, acked),
+            SlowStart::Plain | SlowStart::PlusPlus(_) => {}
         }
     }
 

@@ -32,7 +32,10 @@ impl IsolatedControl {
     /// New data was acknowledged. Unless the window is `used`, the application limited what was sent.
     pub fn acknowledge(&mut self, acked: &Acked, used: bool) {
         self.control.observe(acked);
-        self.control.on_ack(acked, used);
+        self.control.judge_slow_start(acked, used);
+        if used {
+            self.control.on_ack(acked);
+        }
     }
 
     /// An acknowledgment gave a sample of the delivery rate, after `delivered` bytes over the connection's life; the

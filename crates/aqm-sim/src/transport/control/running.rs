@@ -32,14 +32,18 @@ impl Control {
         self.law.observe(&mut self.window, acked);
     }
 
-    /// New data was acknowledged outside recovery, by a sender that has `used` its window or has not.
+    /// New data was acknowledged outside recovery, by a sender that has `used` its window or has not: slow start may end.
     #[inline]
-    pub(crate) fn on_ack(&mut self, acked: &Acked, used: bool) {
-        if used {
-            self.law.on_ack(&mut self.window, &mut self.start, acked);
-        } else if self.window.in_slow_start() {
-            self.start.observe(&mut self.window, acked);
+    pub(crate) fn judge_slow_start(&mut self, acked: &Acked, used: bool) {
+        if self.window.in_slow_start() {
+            self.start.judge(&mut self.window, acked, used);
         }
+    }
+
+    /// New data was acknowledged outside recovery, by a sender that uses its window.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, acked: &Acked) {
+        self.law.on_ack(&mut self.window, &mut self.start, acked);
     }
 
     /// A loss was found by fast retransmit, or a classic ECN echo arrived; `flight` bytes were outstanding.

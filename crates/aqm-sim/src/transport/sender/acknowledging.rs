@@ -38,6 +38,7 @@ impl Sender {
         // Data that a timeout takes for lost arrive as they were first sent.
         let mut original = false;
         let on_trial = self.on_trial();
+        let mut first_sent = None;
         let (rack, sampler) = (&mut self.rack, &mut self.sampler);
         if let Some(rack) = rack {
             rack.on_ack();
@@ -45,6 +46,9 @@ impl Sender {
         for &(start, end) in &ack.sack[..usize::from(ack.sack_count)] {
             sacked += self.board.on_sack(ack.ack + u64::from(start), ack.ack + u64::from(end), |segment| {
                 original |= !segment.retransmitted && segment.end() <= on_trial;
+                if !segment.resent {
+                    first_sent = first_sent.or(Some(segment.sent_at));
+                }
                 if let Some(rack) = rack {
                     rack.on_arrived(segment, now);
                 }
@@ -52,6 +56,9 @@ impl Sender {
                     sampler.on_arrived(segment, now);
                 }
             });
+        }
+        if let Some(sent_at) = first_sent {
+            self.await_retransmission(sent_at, now);
         }
         let mut delivered = 0;
         let mut reported = None;
@@ -69,7 +76,8 @@ impl Sender {
         } else {
             sacked > 0 && self.find_lost(flight, now)
         };
-        if self.relapses() {
+        let duplicate = sacked > 0 && self.stream.una == una;
+        if self.relapses() || (duplicate && self.has_lost_outside_recovery()) {
             self.enter_recovery(self.flight(), now);
         }
         if let Some(acked) = reported.filter(|acked| acked.bytes > 0 && self.grows_out_of_order()) {
@@ -241,7 +249,21 @@ impl Sender {
     /// Whether a recovery is over while data sent after it began are known to be lost: a second indication of congestion
     /// (RFC 5681 section 4.3).
     pub(super) fn relapses(&self) -> bool {
-        self.settings.relapses && self.recovery.phase == Phase::Open && self.board.has_lost()
+        self.settings.relapses && self.has_lost_outside_recovery()
+    }
+
+    /// Whether segments are known to be lost while nothing is repaired: what is left of a recovery that has ended. A duplicate
+    /// begins the next one (RFC 6675 section 5 (2): IsLost is a state, not an event).
+    fn has_lost_outside_recovery(&self) -> bool {
+        self.recovery.phase == Phase::Open && self.board.has_lost()
+    }
+
+    /// With RACK, which finds retransmissions that are lost, the timer waits for the last one of the first segment: as long
+    /// as what was sent before it, at `sent_at`, still arrives, it counts anew (tcp_clean_rtx_queue; RFC 6675 section 6).
+    fn await_retransmission(&mut self, sent_at: Time, now: Time) {
+        if self.rack.is_some() && self.board.first_sent_at().is_some_and(|first| sent_at < first) {
+            self.restart_timer(now);
+        }
     }
 
     /// New data was acknowledged: a sample of the round-trip time, and the end of back-off and duplicates.
@@ -266,7 +288,10 @@ impl Sender {
     /// RFC 5681 section 3.1 and RFC 7661: an unused window says nothing about the path.
     #[inline]
     fn grow(&mut self, acked: &Acked) {
-        let used = self.usage.lets_grow(&self.control.window);
-        self.control.on_ack(acked, used);
+        self.control.judge_slow_start(acked, self.usage.lets_grow(&self.control.window));
+        // Of a slow start that has just ended, only a window that was filled grows.
+        if self.usage.lets_grow(&self.control.window) {
+            self.control.on_ack(acked);
+        }
     }
 }

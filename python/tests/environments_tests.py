@@ -26,7 +26,7 @@ from aqmlab.environments import DropsEnv, ParametersEnv, Step, reward
 
 LINK: dict[str, Any] = {"rate": "10mbit", "rtt": "40ms", "flows": "4*cubic", "duration": "5s", "buffer": "200p"}
 ENVIRONMENTS: dict[str, Any] = {
-    "parameters": lambda: ParametersEnv("pie target 5ms..40ms alpha 0.05..0.5", **LINK),
+    "parameters": lambda: ParametersEnv("pie target 5ms..40ms alpha 0.05hz..0.5hz", **LINK),
     "drops": lambda: DropsEnv(**LINK),
     "drops by packet": lambda: DropsEnv(interval=None, **LINK),
 }

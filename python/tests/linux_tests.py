@@ -31,7 +31,8 @@ from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineE
 
 SECOND = 10**9
 PIE = "target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode no_dq_rate_estimator"
-DUALPI2 = "target 15ms tupdate 16ms alpha 0.16 beta 3.2 coupling_factor 2 step_thresh 1ms classic_protection 10"
+DUALPI2 = "target 15ms tupdate 16ms alpha 0.16 beta 3.2 coupling_factor 2 step_thresh 1ms min_qlen_step 0 classic_protection 10"
+DROPS = "drop_on_overload drop_dequeue"
 
 
 def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
@@ -61,8 +62,18 @@ def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
             "cake bandwidth 9mbit internet besteffort triple-isolate no-ack-filter raw",
         ),
         ("cake:linux", "cake unlimited internet diffserv3 triple-isolate no-ack-filter raw"),
-        ("dualpi2:linux limit 100p", f"dualpi2 limit 100 {DUALPI2} l4s_ect"),
-        ("dualpi2:linux limit 100p any_ect", f"dualpi2 limit 100 {DUALPI2} any_ect"),
+        ("dualpi2:linux limit 100p", f"dualpi2 limit 100 {DUALPI2} l4s_ect {DROPS}"),
+        ("dualpi2:linux limit 100p any_ect", f"dualpi2 limit 100 {DUALPI2} any_ect {DROPS}"),
+        (
+            "dualpi2:linux limit 100p max_rtt 300ms step_thresh 3p min_qlen_step 2 classic_protection 0 overflow",
+            "dualpi2 limit 100 coupling_factor 2 step_thresh 3packets min_qlen_step 2 classic_protection 0 max_rtt 300ms"
+            " l4s_ect overflow drop_dequeue",
+        ),
+        (
+            "fq_pie:linux limit 90p ecn_prob 20%",
+            "fq_pie limit 90 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 quantum 1514 memory_limit 33554432"
+            " ecn_prob 20 noecn nobytemode no_dq_rate_estimator",
+        ),
         (
             "red limit 100p min 20p max 60p nogentle w 0.03125",
             "red limit 151400 min 30280 max 90840 avpkt 1514 burst 34 bandwidth 10mbit probability 0.1 harddrop",

@@ -617,7 +617,7 @@ def names_are_short_where_they_can_be() -> None:
         return list(short_names(Named([{"aqm": entries}])))  # type: ignore[arg-type]
 
     assert short("pie:ns3.27 target 5ms", "fq_codel") == ["pie", "fq-codel"]
-    assert short("pie alpha 1", "pie alpha 2") == ["pie alpha 1", "pie alpha 2"]
+    assert short("pie alpha 1hz", "pie alpha 2hz") == ["pie alpha 1hz", "pie alpha 2hz"]
     assert short("daqm:a x 1", "daqm:b", "codel") == ["daqm:a", "daqm:b", "codel"]
     assert short("pie target a", "pie target b", "red") == ["pie target a", "pie target b", "red"]
 

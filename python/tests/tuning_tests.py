@@ -29,10 +29,10 @@ FEW = ["--design", "grid", "--trials", 2, "--sensitivity", 2, "--training-seeds"
 
 
 def a_space_is_a_spec_with_ranges() -> None:
-    space = Space.parse("pie target 1ms..50ms ecn alpha 0.01..1 limit 500p")
+    space = Space.parse("pie target 1ms..50ms ecn alpha 0.01hz..1hz limit 500p")
     assert [one.name for one in space.dimensions] == ["target", "alpha"]
     assert space.default == "pie ecn limit 500p"
-    assert space.at([0.0, 1.0]) == "pie target 1ms ecn alpha 1 limit 500p"
+    assert space.at([0.0, 1.0]) == "pie target 1ms ecn alpha 1hz limit 500p"
     # More than a decade: the middle of 1 and 50 ms is their geometric mean, 7.071 ms.
     assert space.at([0.5, 1.0]).split()[2] == "7.071ms"
     # Less: the middle of 5 and 40 ms is 22.5 ms.

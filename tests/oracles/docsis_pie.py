@@ -167,7 +167,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
             )
         )
     ),
-    "docsis_pie limit 150p rate 7mbit alpha 0.5 beta 1.5 max_burst 30ms": lambda: DocsisPie(
+    "docsis_pie limit 150p rate 7mbit alpha 0.5hz beta 1.5hz max_burst 30ms": lambda: DocsisPie(
         Options(limit=150, msr=7_000_000, a=0.5, b=1.5, max_burst=30 * MILLISECOND)
     ),
 }

@@ -35,6 +35,12 @@ class Options:
     lots: bool = False
     any_ect: bool = False
     step_alone: bool = False
+    step_packets: int | None = None
+    min_qlen: int = 0
+    at_arrival: bool = False
+    overflow: bool = False
+    memlimit: int | None = None
+    strict: int | None = None  # the queue that always goes first
 
 
 class DualPi2(Oracle):
@@ -54,6 +60,7 @@ class DualPi2(Oracle):
         self.last = [0, 0]
         self.v = 0
         self.count = {"lq": 0.0, "cq": 0.0}
+        self.found: dict[int, int] = {}
 
     def advance(self, now: int) -> None:
         """dualpi2_update, every Tupdate."""
@@ -61,7 +68,8 @@ class DualPi2(Oracle):
             delays = [self.due - q[0].arrival for q in (self.lq, self.cq) if q]
             curq = max(delays, default=0) / SECOND
             change = self.o.alpha * (curq - self.o.target / SECOND) + self.o.beta * (curq - self.prevq)
-            self.p = min(max(self.p + change, 0.0), 1.0)
+            most = 1 / max(self.o.k, 1) if self.o.overflow else 1.0
+            self.p = min(max(self.p + change, 0.0), most)
             self.prevq = curq
             self.due += self.o.tupdate
 
@@ -70,7 +78,14 @@ class DualPi2(Oracle):
         if len(self.lq) + len(self.cq) + 1 > self.o.limit:
             self.log("dropped", packet.number, "overlimit")
             return
+        if self.o.memlimit is not None and self.waiting() + packet.length > self.o.memlimit:
+            self.log("dropped", packet.number, "overlimit")
+            return
         queue = 0 if packet.ecn in (ECT1, CE) or (self.o.any_ect and packet.ecn == ECT0) else 1
+        if self.o.at_arrival and not self.coupled(queue == 0, packet, 0.0):
+            return
+        if queue == 0:
+            self.found[packet.number] = len(self.lq)
         (self.lq, self.cq)[queue].append(packet)
         self.last[queue] = max(self.last[queue], self.v) + packet.length * 65536 // self.o.weights[queue]
         self.tags[packet.number] = self.last[queue]
@@ -82,6 +97,8 @@ class DualPi2(Oracle):
         if not queues:
             self.v, self.last = 0, [0, 0]
             return None
+        if self.o.strict is not None:
+            return (self.lq, self.cq)[self.o.strict] or queues[0]
         if self.o.tshift is None:
             return min(queues, key=lambda queue: self.tags[queue[0].number])
         shift = self.o.tshift
@@ -99,8 +116,13 @@ class DualPi2(Oracle):
             return True
         return False
 
-    def laqm(self, delay: int) -> float:
-        """The ramp, or the step, of the L4S queue."""
+    def laqm(self, packet: Packet, now: int) -> float:
+        """The ramp, or the step, of the L4S queue for a packet that has left it."""
+        if self.found.pop(packet.number) < self.o.min_qlen or not (self.lq or self.o.step_alone):
+            return 0.0
+        if self.o.step_packets is not None:
+            return float(len(self.lq) > self.o.step_packets)
+        delay = now - packet.arrival
         if delay <= self.o.min_th:
             return 0.0
         return 1.0 if delay >= self.o.min_th + self.o.range else (delay - self.o.min_th) / self.o.range
@@ -108,24 +130,38 @@ class DualPi2(Oracle):
     def dequeue(self, now: int) -> Packet | None:
         """dualpi2_dequeue, with overload saturation."""
         while (queue := self.scheduler()) is not None:
-            waiting = sum(packet.length for packet in (*self.lq, *self.cq))
-            p = self.p if waiting > 2 * MTU else 0.0
+            now_p = 0.0 if self.o.at_arrival else self.quiet_p()
             packet = queue.popleft()
             self.v = self.tags.pop(packet.number)
-            p_cl, p_c = self.o.k * p, p * p
-            p_cmax = min(1 / self.o.k**2, 1) if self.o.k else 1
-            if queue is self.lq:
-                if p_cl >= 1 and self.recur("lq", p_c):
-                    self.log("dropped", packet.number, "congestion")
-                    continue
-                native = self.laqm(now - packet.arrival) if self.lq or self.o.step_alone else 0.0
-                if self.recur("lq", max(native, p_cl)):
-                    self.log.mark(packet)
-            elif self.recur("cq", p_c) and (p_c >= p_cmax or not self.log.mark(packet)):
-                self.log("dropped", packet.number, "congestion")
-                continue
-            return packet
+            is_l4s = queue is self.lq
+            native = self.laqm(packet, now) if is_l4s else 0.0
+            if self.coupled(is_l4s, packet, native, now_p):
+                return packet
         return None
+
+    def waiting(self) -> int:
+        """Bytes in both queues."""
+        return sum(packet.length for packet in (*self.lq, *self.cq))
+
+    def quiet_p(self) -> float:
+        """p', or nothing."""
+        return self.p if self.waiting() > 2 * MTU else 0.0
+
+    def coupled(self, is_l4s: bool, packet: Packet, native: float, p: float | None = None) -> bool:
+        """Lines 5 to 13 of figure 7: whether the packet survives."""
+        p = self.quiet_p() if p is None else p
+        p_cl, p_c = self.o.k * p, p * p
+        p_cmax = min(1 / self.o.k**2, 1) if self.o.k else 1
+        if is_l4s:
+            if p_cl >= 1 and not self.o.overflow and self.recur("lq", p_c):
+                self.log("dropped", packet.number, "congestion")
+                return False
+            if self.recur("lq", max(native, p_cl)):
+                self.log.mark(packet)
+        elif self.recur("cq", p_c) and ((p_c >= p_cmax and not self.o.overflow) or not self.log.mark(packet)):
+            self.log("dropped", packet.number, "congestion")
+            return False
+        return True
 
     def probes(self) -> dict[str, float]:
         """The state of the controller and both queues."""
@@ -139,9 +175,35 @@ class DualPi2(Oracle):
 
 CASES: dict[str, Callable[[], Oracle]] = {
     "dualpi2": DualPi2,
-    "dualpi2 limit 120p classic_protection 0.5": lambda: DualPi2(Options(limit=120, weights=(50, 50))),
+    "dualpi2 limit 120p classic_protection 50%": lambda: DualPi2(Options(limit=120, weights=(50, 50))),
     "dualpi2:linux": lambda: DualPi2(
         Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0, step_alone=True, lots=True)
+    ),
+    "dualpi2 typical_rtt 20ms max_rtt 200ms limit 150p": lambda: DualPi2(
+        Options(limit=150, target=20 * MILLISECOND, tupdate=20 * MILLISECOND, alpha=0.1 * 0.02 / 0.2**2, beta=0.3 / 0.2)
+    ),
+    "dualpi2 classic_protection 0 limit 120p": lambda: DualPi2(Options(limit=120, weights=(100, 1), strict=0)),
+    "dualpi2 classic_protection 100% limit 120p": lambda: DualPi2(Options(limit=120, weights=(1, 100), strict=1)),
+    "dualpi2 drop_enqueue step_thresh 3p limit 150p": lambda: DualPi2(
+        Options(limit=150, at_arrival=True, step_packets=3)
+    ),
+    "dualpi2:linux drop_enqueue overflow min_qlen_step 4 memlimit 90kb": lambda: DualPi2(
+        Options(
+            tupdate=16 * MILLISECOND,
+            alpha=0.16,
+            beta=3.2,
+            min_th=MILLISECOND,
+            range=0,
+            step_alone=True,
+            lots=True,
+            at_arrival=True,
+            overflow=True,
+            min_qlen=4,
+            memlimit=90 * 1024,
+        )
+    ),
+    "dualpi2 overflow coupling_factor 4 target 3ms beta 9 limit 60p": lambda: DualPi2(
+        Options(limit=60, overflow=True, k=4.0, target=3 * MILLISECOND, beta=9.0)
     ),
     "dualpi2 any_ect": lambda: DualPi2(Options(any_ect=True)),
     "dualpi2 signals lot limit 90p": lambda: DualPi2(Options(limit=90, lots=True)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import fq_codel
 import pie
-from workload import MILLISECOND, Oracle, Packet
+from workload import MILLISECOND, SECOND, Oracle, Packet
 
 
 @dataclass
@@ -29,10 +29,17 @@ class FlowQueue(pie.Pie):
         self.log, self.numbers = owner.log, owner.numbers
         self.awake = True
 
+    def calculate_drop_prob(self) -> None:
+        """A flow's delays are in whole nanoseconds, in 32 bits."""
+        super().calculate_drop_prob()
+        delay = min(int(self.current_qdelay * SECOND + 0.5), 2**32 - 1)
+        self.current_qdelay = self.qdelay_old = delay / SECOND
+
     def forget(self) -> None:
-        """Reset of a flow at rest."""
+        """Reset of a flow at rest, its departure rate included."""
         if not self.queue and self.drop_prob == self.current_qdelay == self.qdelay_old == 0:
-            self.accu_prob = 0.0
+            self.accu_prob = self.avg_dq_time = 0.0
+            self.in_measurement = False
             self.awake = False
 
     def push(self, packet: Packet) -> None:
@@ -100,8 +107,11 @@ def _pie(**options: object) -> pie.Options:
 
 CASES: dict[str, Callable[[], Oracle]] = {
     "fq_pie flows 65536": FqPie,
-    "fq_pie flows 65536 limit 120p ecn mark_threshold 0.9 max_burst 30ms": lambda: FqPie(
+    "fq_pie flows 65536 limit 120p ecn ecn_prob 90% max_burst 30ms": lambda: FqPie(
         Options(limit=120, pie=_pie(ecn=True, mark_ecnth=0.9, max_burst=30 * MILLISECOND))
+    ),
+    "fq_pie flows 65536 dq_rate_estimator dq_threshold 3000b max_burst 0s": lambda: FqPie(
+        Options(pie=_pie(dq_threshold=3000, max_burst=0))
     ),
     "fq_pie flows 65536 target 5ms tupdate 5ms noderandomize nocap bytemode quantum 300b max_burst 0s": lambda: FqPie(
         Options(

@@ -371,7 +371,7 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
     "pie limit 200p activate dq_rate_estimator": lambda: Pie(Options(limit=200, dq_threshold=16384)),
     "pie:linux limit 200p ecn mark_threshold 0.5": lambda: Linux(Options(limit=200, ecn=True, mark_ecnth=0.5)),
-    "pie:linux limit 400p dq_rate_estimator alpha 0.5": lambda: Linux(
+    "pie:linux limit 400p dq_rate_estimator alpha 0.5hz": lambda: Linux(
         Options(limit=400, dq_threshold=16384, alpha=0.5)
     ),
     "pie:ns3.27 limit 100p": lambda: Ns327(

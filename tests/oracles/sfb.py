@@ -91,6 +91,8 @@ class Sfb(Oracle):
         if self.now_used is None:
             self.now_used, self.hashed_at = Hash(o, below(self.numbers, MASK)), now
             return self.now_used
+        if o.rehash == 0:
+            return self.now_used
         age = now - self.hashed_at
         if self.warming is None and age > o.rehash - o.warm_up:
             self.warming = Hash(o, below(self.numbers, MASK))
@@ -178,5 +180,11 @@ CASES: dict[str, Callable[[], Oracle]] = {
             rehash=SECOND,
             warm_up=SECOND,
         )
+    ),
+    "sfb limit 60p target 4 max 12 increment 0.05 decrement 0.01 rehash 300ms": lambda: Sfb(
+        Options(limit=60, bin_size=4, most=12, d1=0.05, d2=0.01, rehash=300 * MILLISECOND)
+    ),
+    "sfb limit 60p target 4 max 12 increment 0.05 decrement 0.01 rehash 0s": lambda: Sfb(
+        Options(limit=60, bin_size=4, most=12, d1=0.05, d2=0.01, rehash=0)
     ),
 }

@@ -200,7 +200,7 @@ CASES = [
         limit=200, derandomize=False, cap=False, max_burst=0,
     ),
     pie_case(
-        "limit 200p target 5ms tupdate 7ms max_burst 20ms alpha 0.5 beta 3 noderandomize",
+        "limit 200p target 5ms tupdate 7ms max_burst 20ms alpha 0.5hz beta 3hz noderandomize",
         "MaxSize=200p QueueDelayReference=5ms Tupdate=7ms MaxBurstAllowance=20ms A=0.5 B=3",
         limit=200, qdelay_ref=5 * MILLISECOND, t_update=7 * MILLISECOND, max_burst=20 * MILLISECOND,
         alpha=0.5, beta=3, derandomize=False,

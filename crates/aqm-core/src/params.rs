@@ -4,11 +4,13 @@ mod error;
 mod kind;
 mod names;
 mod per_class;
+mod tc_number;
 
 pub use error::ParamError;
 pub use kind::Kind;
 pub use names::{did_you_mean, known, same_name};
 pub use per_class::{Each, MOST_CLASSES, PerClass};
+pub use tc_number::TcNumber;
 
 use crate::brackets;
 use crate::units::{Bytes, Rate, Size, Span, parse};
@@ -35,6 +37,10 @@ pub enum Value {
     Size(Size),
     /// A fraction or probability.
     Fraction(f64),
+    /// A share, in percent.
+    Percent(f64),
+    /// A gain per second.
+    Frequency(f64),
     /// A plain number.
     Number(f64),
     /// A whole number.
@@ -79,8 +85,12 @@ pub struct ParamSpec {
     pub range: (f64, f64),
     /// How `Auto` is derived; empty if `Auto` is not allowed.
     pub auto: &'static str,
+    /// Another word for `auto`, which needs no parameter name before it: tc's `unlimited`; empty if there is none.
+    pub auto_word: &'static str,
     /// Whether its words need no parameter name before them in a spec: tc's keywords.
     pub keywords: bool,
+    /// What a number without a unit is to tc.
+    pub tc_number: TcNumber,
     /// What it does, in one sentence.
     pub help: &'static str,
     /// Source of the default.
@@ -97,7 +107,8 @@ impl ParamSpec {
         help: &'static str,
         reference: &'static str,
     ) -> ParamSpec {
-        ParamSpec { name, kind, default, range, auto: "", keywords: false, help, reference }
+        let (auto, auto_word, keywords, tc_number) = ("", "", false, TcNumber::Same);
+        ParamSpec { name, kind, default, range, auto, auto_word, keywords, tc_number, help, reference }
     }
 
     /// Declares a flag.
@@ -180,6 +191,18 @@ impl ParamSpec {
         self
     }
 
+    /// The same where tc counts a number without a unit so.
+    pub const fn tc_counts(mut self, tc_number: TcNumber) -> ParamSpec {
+        self.tc_number = tc_number;
+        self
+    }
+
+    /// The same with another word for `auto`.
+    pub const fn auto_called(mut self, word: &'static str) -> ParamSpec {
+        self.auto_word = word;
+        self
+    }
+
     /// Checks that `value` is of this parameter's kind and within its range.
     pub fn check(&self, value: Value) -> Result<Value, ParamError> {
         let (min, max) = self.range;
@@ -196,12 +219,16 @@ impl ParamSpec {
                 let outside = numbers().find(|number| *number < min || *number > max);
                 outside.unwrap_or(list.of_class(0) as f64)
             }
-            (Kind::Span, Value::Span(span)) => span.as_nanos() as f64,
+            (Kind::Span | Kind::SpanOrPackets, Value::Span(span)) => span.as_nanos() as f64,
+            (Kind::SpanOrPackets, Value::Size(Size::Packets(count))) => *count as f64,
             (Kind::Rate, Value::Rate(rate)) => rate.as_bits_per_sec() as f64,
             (Kind::Bytes, Value::Bytes(bytes)) => bytes.as_u64() as f64,
             (Kind::SignedBytes, Value::SignedBytes(bytes)) => *bytes as f64,
             (Kind::Size, Value::Size(size)) => size.count() as f64,
-            (Kind::Fraction, Value::Fraction(number)) | (Kind::Number, Value::Number(number)) => *number,
+            (Kind::Fraction, Value::Fraction(number))
+            | (Kind::Percent, Value::Percent(number))
+            | (Kind::Frequency, Value::Frequency(number))
+            | (Kind::Number, Value::Number(number)) => *number,
             (Kind::Count, Value::Count(count)) => *count as f64,
             _ => return Err(self.error(value.to_string(), format!("is not a {}", self.kind.unit()))),
         };
@@ -212,26 +239,44 @@ impl ParamSpec {
         }
     }
 
+    /// Whether `word` is the other word for `auto`.
+    pub fn is_auto_word(&self, word: &str) -> bool {
+        !self.auto_word.is_empty() && same_name(self.auto_word, word)
+    }
+
     /// Parses `text` as a value of this parameter's kind and checks it; `read` parses disciplines in brackets.
     pub fn parse(&self, text: &str, read: ReadChild) -> Result<Value, ParamError> {
-        if !self.auto.is_empty() && text.eq_ignore_ascii_case("auto") {
+        if !self.auto.is_empty() && (text.eq_ignore_ascii_case("auto") || self.is_auto_word(text)) {
             return Ok(Value::Auto);
+        }
+        if let Some(problem) = self.tc_number.ambiguous(text) {
+            return Err(self.error(text.to_owned(), problem));
         }
         let unit_error = |error: parse::UnitError| self.error(error.text, error.problem);
         let value = match self.kind {
             Kind::Span => Value::Span(parse::span(text).map_err(unit_error)?),
+            Kind::SpanOrPackets => match parse::size(text) {
+                Ok(packets @ Size::Packets(_)) => Value::Size(packets),
+                _ => Value::Span(parse::span(text).map_err(|error| {
+                    self.error(error.text, format!("{}, or packets such as 3p", error.problem))
+                })?),
+            },
             Kind::Rate => Value::Rate(parse::rate(text).map_err(unit_error)?),
             Kind::Bytes => Value::Bytes(parse::bytes(text).map_err(unit_error)?),
             Kind::SignedBytes => Value::SignedBytes(parse::signed_bytes(text).map_err(unit_error)?),
             Kind::Size => Value::Size(parse::size(text).map_err(unit_error)?),
             Kind::Fraction => Value::Fraction(parse::fraction(text).map_err(unit_error)?),
+            Kind::Percent => Value::Percent(parse::percent(text).map_err(unit_error)?),
+            Kind::Frequency => {
+                Value::Frequency(parse::frequency(&self.tc_number.with_unit(text)).map_err(unit_error)?)
+            }
             Kind::Number => match text.parse::<f64>() {
                 Ok(number) if number.is_finite() => Value::Number(number),
                 _ => return Err(self.error(text.to_owned(), "is not a number".to_owned())),
             },
-            Kind::Count => match text.parse::<u64>() {
-                Ok(count) => Value::Count(count),
-                Err(_) => return Err(self.error(text.to_owned(), "is not a whole number".to_owned())),
+            Kind::Count => match whole(text) {
+                Some(count) => Value::Count(count),
+                None => return Err(self.error(text.to_owned(), "is not a whole number".to_owned())),
             },
             Kind::Flag => match text.to_ascii_lowercase().as_str() {
                 "on" | "true" | "yes" | "1" => Value::Flag(true),
@@ -305,10 +350,12 @@ impl ParamSpec {
     pub fn range_text(&self) -> String {
         let (min, max) = self.range;
         let show = |number: f64| match self.kind {
-            Kind::Span => Span::from_nanos(number as u64).to_string(),
+            Kind::Span | Kind::SpanOrPackets => Span::from_nanos(number as u64).to_string(),
             Kind::Rate => Rate::from_bits_per_sec(number as u64).to_string(),
             Kind::Bytes => Bytes::new(number as u64).to_string(),
             Kind::SignedBytes => format!("{number}b"),
+            Kind::Percent => Value::Percent(number).to_string(),
+            Kind::Frequency => Value::Frequency(number).to_string(),
             Kind::PerClass(each) => each.write(number as u64),
             _ => number.to_string(),
         };
@@ -322,7 +369,11 @@ impl ParamSpec {
             }
             _ => format!("{} to {}", show(min), show(max)),
         };
-        if self.auto.is_empty() { plain } else { format!("{plain}, or auto") }
+        match (self.auto, self.auto_word) {
+            ("", _) => plain,
+            (_, "") => format!("{plain}, or auto"),
+            (_, word) => format!("{plain}, or {word} (auto)"),
+        }
     }
 
     fn error(&self, value: String, problem: String) -> ParamError {
@@ -348,6 +399,8 @@ impl fmt::Display for Value {
             Value::SignedBytes(bytes) => write!(f, "{bytes}b"),
             Value::Size(size) => size.fmt(f),
             Value::Fraction(number) | Value::Number(number) => write!(f, "{number}"),
+            Value::Percent(number) => write!(f, "{number}%"),
+            Value::Frequency(number) => write!(f, "{number}hz"),
             Value::Count(count) => write!(f, "{count}"),
             Value::Flag(on) => f.write_str(if *on { "on" } else { "off" }),
             Value::Choice(word) => f.write_str(word),
@@ -526,10 +579,11 @@ impl Params {
         }
     }
 
-    /// A fraction or plain number.
+    /// A fraction, a gain per second or a plain number.
     pub fn number(&self, name: &str) -> f64 {
         match self.get(name) {
-            Value::Fraction(number) | Value::Number(number) => *number,
+            Value::Fraction(number) | Value::Frequency(number) | Value::Number(number) => *number,
+            Value::Percent(number) => *number / 100.0,
             other => wrong_kind(name, other),
         }
     }
@@ -599,6 +653,17 @@ impl Params {
                 inside: None,
             }
         })
+    }
+}
+
+/// A whole number, decimal or as tc writes masks: `0xff`.
+fn whole(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
+            u64::from_str_radix(digits, 16).ok()
+        }
+        Some(_) => None,
+        None => text.parse().ok(),
     }
 }
 

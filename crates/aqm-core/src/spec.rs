@@ -77,6 +77,7 @@ impl Spec {
     /// assert_eq!(spec.to_string(), "fifo:head limit 64kb");
     /// let spec = Spec::parse("drr child [pie target 15ms] child [fifo]").unwrap();
     /// assert_eq!(spec.to_string(), "drr:linux child [pie:rfc8033 target 15ms] child [fifo:tail]");
+    /// assert_eq!(Spec::parse("pie no_dq_rate_estimator").unwrap().to_string(), "pie:rfc8033 nodq_rate_estimator");
     /// assert!(Spec::parse("fiffo").unwrap_err().to_string().contains("did you mean 'fifo'"));
     /// ```
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
@@ -146,7 +147,7 @@ impl Spec {
                 [value @ ("on" | "off"), rest @ ..] => (param, *value, rest),
                 _ => (param, "on", tail),
             }
-        } else if let Some(flag) = param.strip_prefix("no").filter(|flag| is_flag(flag)) {
+        } else if let Some(flag) = negated(param).find(|flag| is_flag(flag)) {
             (flag, "off", tail)
         } else if let Some(choice) = self.keyword(param) {
             (choice, param, tail)
@@ -178,7 +179,7 @@ impl Spec {
             Kind::Choice(words) => {
                 param.keywords && words.iter().any(|known| known.eq_ignore_ascii_case(word))
             }
-            _ => false,
+            _ => param.is_auto_word(word),
         };
         self.info.params.iter().find(has_word).map(|param| param.name)
     }
@@ -223,6 +224,13 @@ impl SpecError {
             other => other,
         }
     }
+}
+
+/// The flags that `word` may turn off: tc writes `noecn`, `no_dq_rate_estimator` and `no-split-gso`.
+fn negated(word: &str) -> impl Iterator<Item = &str> {
+    let plain = word.strip_prefix("no");
+    let joined = plain.and_then(|flag| flag.strip_prefix(['_', '-']));
+    plain.into_iter().chain(joined)
 }
 
 /// The words of a notation; what is in brackets is one.

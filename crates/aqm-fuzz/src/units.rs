@@ -15,6 +15,12 @@ pub(crate) fn run(text: &str) {
     if let Ok(size) = parse::size(text) {
         assert_eq!(parse::size(&size.to_string()), Ok(size));
     }
+    if let Ok(frequency) = parse::frequency(text) {
+        assert_eq!(parse::frequency(&format!("{frequency}hz")), Ok(frequency));
+    }
+    if let Ok(percent) = parse::percent(text) {
+        assert_eq!(parse::percent(&format!("{percent}%")), Ok(percent));
+    }
     if let Ok(fraction) = parse::fraction(text) {
         assert_eq!(parse::fraction(&fraction.to_string()), Ok(fraction));
     }

@@ -109,7 +109,7 @@ fn json_says_the_same() {
         (r#"{"kind":"pfifo","handle":"1:","root":true,"options":{"limit":100}}"#, "fifo:tail limit 100p"),
         (
             r#"[{"kind":"dualpi2","root":true,"options":{"limit":10000,"step-thresh-us":1000,"ecn-mask":"l4s-ect","split-gso":null}}]"#,
-            "dualpi2:linux limit 10000p step_thresh 1ms noany_ect",
+            "dualpi2:linux limit 10000p step_thresh 1ms l4s l4s_ect",
         ),
     ];
     for (text, expected) in pairs {

@@ -45,8 +45,8 @@ pub static INFO: Info = Info {
             .with_default(Value::Span(Span::from_millis(10)), "RFC 8034 appendix A (LATENCY_TARGET): 10 ms"),
         pie::TUPDATE
             .with_default(Value::Span(Span::from_millis(16)), "RFC 8034 appendix A (INTERVAL): 16 ms"),
-        pie::ALPHA.with_default(Value::Number(0.25), "RFC 8034 appendix A (A): 0.25"),
-        pie::BETA.with_default(Value::Number(2.5), "RFC 8034 appendix A (B): 2.5"),
+        pie::ALPHA.with_default(Value::Frequency(0.25), "RFC 8034 appendix A (A): 0.25"),
+        pie::BETA.with_default(Value::Frequency(2.5), "RFC 8034 appendix A (B): 2.5"),
         pie::MAX_BURST
             .with_default(Value::Span(Span::from_millis(142)), "RFC 8034 appendix A (MAX_BURST): 142 ms"),
         ParamSpec::new(

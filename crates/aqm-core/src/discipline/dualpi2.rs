@@ -15,7 +15,8 @@
 //! p' gives no signal while at most two full packets are queued (Linux: fewer than two; RFC: no such rule). Weights
 //! in bytes are implemented by self-clocked fair queueing, where the RFC recommends weighted round robin, which Linux
 //! has. The L4S ramp uses the delay of the departing packet; a step (no range) starts above its threshold, as in
-//! Linux (RFC: at it). `Th_len` is one packet including the departing one. Likelihoods above one count as one. The limit has no byte form by default and does not add another
+//! Linux (RFC: at it). `Th_len` is one packet including the departing one; `min_qlen_step` is Linux's rule beside it, judged on
+//! arrival. Likelihoods above one count as one. The limit has no byte form by default and does not add another
 //! MTU.
 //!
 //! # Promises
@@ -28,12 +29,13 @@ use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
 use crate::packet::{Ecn, Packet};
-use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, TcNumber, Value};
 use crate::queue::Fifo;
 use crate::scheduler::{Scfq, Scheduler};
 use crate::signal::{DropReason, MarkReason};
-use crate::units::{Size, Span, Time};
+use crate::units::{Bytes, Size, Span, Time};
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -61,20 +63,22 @@ pub static INFO: Info = Info {
         ),
         ParamSpec::new(
             "alpha",
-            Kind::Number,
-            Value::Number(0.15),
+            Kind::Frequency,
+            Value::Frequency(0.15),
             (0.0, 1e3),
-            "Weight of the distance to the target, 1/s",
+            "Weight of the distance to the target",
             "RFC 9332 appendix A.1: 0.1 tupdate / (100 ms)^2",
-        ),
+        )
+        .tc_counts(TcNumber::Hertz),
         ParamSpec::new(
             "beta",
-            Kind::Number,
-            Value::Number(3.0),
+            Kind::Frequency,
+            Value::Frequency(3.0),
             (0.0, 1e3),
-            "Weight of the trend of the delay, 1/s",
+            "Weight of the trend of the delay",
             "RFC 9332 appendix A.1: 0.3 / 100 ms",
-        ),
+        )
+        .tc_counts(TcNumber::Hertz),
         ParamSpec::new(
             "coupling_factor",
             Kind::Number,
@@ -84,11 +88,29 @@ pub static INFO: Info = Info {
             "RFC 9332 section 2.5: 2",
         ),
         ParamSpec::new(
-            "step_thresh",
+            "typical_rtt",
             Kind::Span,
+            Value::Auto,
+            (1e3, 1e10),
+            "Typical round-trip time: makes target, tupdate, alpha and beta follow from both round-trip times",
+            "tc-dualpi2(8)",
+        )
+        .or_auto("a sixth of max_rtt; without that, as the preset"),
+        ParamSpec::new(
+            "max_rtt",
+            Kind::Span,
+            Value::Auto,
+            (1e3, 6e10),
+            "Longest round-trip time: makes target, tupdate, alpha and beta follow from both round-trip times",
+            "tc-dualpi2(8)",
+        )
+        .or_auto("six times typical_rtt; without that, as the preset"),
+        ParamSpec::new(
+            "step_thresh",
+            Kind::SpanOrPackets,
             Value::Span(Span::from_micros(800)),
             (0.0, 1e10),
-            "Delay in the L4S queue above which its own marks begin",
+            "Delay in the L4S queue, or packets left in it, above which its own marks begin",
             "RFC 9332 appendix A.1: 800 us",
         ),
         ParamSpec::new(
@@ -96,8 +118,16 @@ pub static INFO: Info = Info {
             Kind::Span,
             Value::Span(Span::from_micros(400)),
             (0.0, 1e10),
-            "Further delay over which these marks rise to all packets; none is a step",
+            "Further delay over which these marks rise to all packets; none, or a threshold in packets, is a step",
             "RFC 9332 appendix A.1: 400 us",
+        ),
+        ParamSpec::new(
+            "min_qlen_step",
+            Kind::Count,
+            Value::Count(0),
+            (0.0, 1e9),
+            "Packets that a packet has to find in the L4S queue to be marked by its step",
+            "tc-dualpi2(8): 0",
         ),
         ParamSpec::flag(
             "step_alone",
@@ -113,10 +143,10 @@ pub static INFO: Info = Info {
         ),
         ParamSpec::new(
             "classic_protection",
-            Kind::Fraction,
-            Value::Fraction(0.1),
-            (0.01, 0.99),
-            "Share of the link that classic traffic is guaranteed (wrr)",
+            Kind::Percent,
+            Value::Percent(10.0),
+            (0.0, 100.0),
+            "Share of the link that classic traffic is guaranteed (wrr); at 0% the L4S queue always goes first",
             "tc-dualpi2(8): 10 %",
         ),
         ParamSpec::new(
@@ -133,12 +163,33 @@ pub static INFO: Info = Info {
             "Whether likelihoods are added up until they make a signal, or are chances of one",
             "RFC 9332 appendix A.1 (recur): count; Linux: lot",
         ),
-        ParamSpec::flag(
-            "any_ect",
-            false,
-            "ECT(0) goes to the L4S queue too, for DCTCP",
-            "RFC 9331 section 5.1: ECT(1) alone; tc-dualpi2(8): l4s_ect",
+        ParamSpec::keywords(
+            "drop_at",
+            &["drop_dequeue", "drop_enqueue"],
+            "Whether p' marks and drops packets that leave or packets that arrive",
+            "RFC 9332 appendix A, tc-dualpi2(8): drop_dequeue",
         ),
+        ParamSpec::keywords(
+            "overload",
+            &["drop_on_overload", "overflow"],
+            "Beyond saturated marks: drop in the L4S queue too, or let queues grow to the limit with p' at most 1/k",
+            "RFC 9332 section 4.1, tc-dualpi2(8): drop_on_overload",
+        ),
+        ParamSpec::keywords(
+            "l4s",
+            &["l4s_ect", "any_ect"],
+            "What goes to the L4S queue beside CE: ECT(1), or ECT(0) too, for DCTCP",
+            "RFC 9331 section 5.1, tc-dualpi2(8): l4s_ect",
+        ),
+        ParamSpec::new(
+            "memlimit",
+            Kind::Bytes,
+            Value::Auto,
+            (1.0, 1e12),
+            "Most bytes of packets that wait",
+            "tc-dualpi2(8): limit times two full packets, for the memory of buffers",
+        )
+        .or_auto("without a bound, as limit says"),
     ],
     presets: &[
         Preset {
@@ -151,8 +202,8 @@ pub static INFO: Info = Info {
             source: "tc-dualpi2(8), calculate_probability() of Linux 6.17 net/sched/sch_dualpi2.c (defaults; lots)",
             values: &[
                 ("tupdate", Value::Span(Span::from_millis(16))),
-                ("alpha", Value::Number(0.16)),
-                ("beta", Value::Number(3.2)),
+                ("alpha", Value::Frequency(0.16)),
+                ("beta", Value::Frequency(3.2)),
                 ("step_thresh", Value::Span(Span::from_millis(1))),
                 ("step_range", Value::Span(Span::ZERO)),
                 ("step_alone", Value::Flag(true)),
@@ -190,15 +241,20 @@ const CLASSIC: usize = 1;
 
 struct Settings {
     limit: Size,
+    memlimit: u64,
     law: Law,
     tupdate: Span,
     coupling: f64,
-    step_thresh: Span,
-    step_range: Span,
-    /// `None`: weights decide.
-    tshift: Option<Span>,
-    /// Percent of the link, for each queue.
+    step: Step,
+    /// Packets that a packet has to find in the L4S queue for the step.
+    min_qlen_step: u64,
+    order: Order,
+    /// Percent of the link, for each queue; at least one.
     weights: [u32; 2],
+    /// Whether p' signals to packets that arrive.
+    at_arrival: bool,
+    /// Whether the L4S queue drops too once its marks are saturated.
+    drop_on_overload: bool,
     /// Whether ECT(0) goes to the L4S queue too.
     any_ect: bool,
     /// Whether the ramp also marks a packet that leaves its queue empty.
@@ -207,8 +263,28 @@ struct Settings {
     count: bool,
 }
 
+/// Where the marks of the L4S queue itself begin.
+enum Step {
+    /// From this delay on, rising over `range`.
+    Delay { thresh: Span, range: Span },
+    /// With more packets left behind.
+    Packets(u64),
+}
+
+/// Which queue goes next.
+enum Order {
+    /// By weights.
+    Weights,
+    /// This one while it has packets.
+    First(usize),
+    /// The older head, that of the L4S queue counting as older by this.
+    Shifted(Span),
+}
+
 struct DualPi2 {
     queues: [Fifo; 2],
+    /// Whether a packet of the L4S queue found fewer than `min_qlen_step` packets in it; empty where that is none.
+    found_few: VecDeque<bool>,
     settings: Settings,
     state: Controlled,
     scheduler: Scfq,
@@ -218,32 +294,86 @@ struct DualPi2 {
     quiet_bytes: u64,
 }
 
-fn settings(params: &Params) -> Settings {
+fn settings(params: &Params) -> Result<Settings, ParamError> {
     let classic = (params.number("classic_protection") * 100.0 + 0.5) as u32;
-    Settings {
+    let (law, tupdate) = controller(params)?;
+    let order = match (params.choice("scheduler"), classic) {
+        ("tsfifo", _) => Order::Shifted(params.span("tshift")),
+        (_, 0) => Order::First(L4S),
+        (_, 100) => Order::First(CLASSIC),
+        _ => Order::Weights,
+    };
+    let step = match params.get("step_thresh") {
+        Value::Size(packets) => Step::Packets(packets.count()),
+        _ => Step::Delay { thresh: params.span("step_thresh"), range: params.span("step_range") },
+    };
+    Ok(Settings {
         limit: params.size("limit").expect("limit has no auto"),
-        law: Law {
-            target: params.span("target").as_secs_f64(),
-            alpha: params.number("alpha"),
-            beta: params.number("beta"),
-        },
-        tupdate: params.span("tupdate"),
+        memlimit: params.bytes("memlimit").map_or(u64::MAX, Bytes::as_u64),
+        law,
+        tupdate,
         coupling: params.number("coupling_factor"),
-        step_thresh: params.span("step_thresh"),
-        step_range: params.span("step_range"),
-        tshift: (params.choice("scheduler") == "tsfifo").then(|| params.span("tshift")),
-        weights: [100 - classic, classic],
-        any_ect: params.flag("any_ect"),
+        step,
+        min_qlen_step: params.count("min_qlen_step"),
+        order,
+        weights: [(100 - classic).max(1), classic.max(1)],
+        at_arrival: params.choice("drop_at") == "drop_enqueue",
+        drop_on_overload: params.choice("overload") == "drop_on_overload",
+        any_ect: params.choice("l4s") == "any_ect",
         step_alone: params.flag("step_alone"),
         count: params.choice("signals") == "count",
-    }
+    })
 }
 
+/// The controller with its period: as given, or from round-trip times (RFC 9332 appendix A.1; tc-dualpi2(8) takes one of
+/// them from the other).
+fn controller(params: &Params) -> Result<(Law, Span), ParamError> {
+    let given = |name| match params.get(name) {
+        Value::Span(rtt) => Some(*rtt),
+        _ => None,
+    };
+    let (typical, longest) = match (given("typical_rtt"), given("max_rtt")) {
+        (None, None) => {
+            let target = params.span("target").as_secs_f64();
+            let law = Law { target, alpha: params.number("alpha"), beta: params.number("beta") };
+            return Ok((law, params.span("tupdate")));
+        }
+        (Some(typical), None) => (typical, typical * TYPICAL_IN_LONGEST),
+        (None, Some(longest)) => (longest / TYPICAL_IN_LONGEST, longest),
+        (Some(typical), Some(longest)) => (typical, longest),
+    };
+    if typical > longest {
+        return Err(ParamError::relation(
+            "typical_rtt",
+            typical,
+            format_args!("must be at most max_rtt, which is {longest}"),
+        ));
+    }
+    if let Some(name) = ["target", "tupdate", "alpha", "beta"].into_iter().find(|name| params.is_given(name))
+    {
+        let problem = "follows from typical_rtt and max_rtt: give either it or them";
+        return Err(ParamError::relation(name, params.get(name), problem));
+    }
+    let tupdate = typical.min(longest / 3).max(SHORTEST_PERIOD);
+    let (period, longest) = (tupdate.as_secs_f64(), longest.as_secs_f64());
+    let law =
+        Law { target: typical.as_secs_f64(), alpha: 0.1 * period / (longest * longest), beta: 0.3 / longest };
+    Ok((law, tupdate))
+}
+
+/// How many typical round-trip times the longest is, where one of them is given (tc-dualpi2(8)).
+const TYPICAL_IN_LONGEST: u64 = 6;
+/// The least period, as `tupdate` may be given.
+const SHORTEST_PERIOD: Span = Span::from_micros(10);
+
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
-    let settings = settings(params);
+    let settings = settings(params)?;
+    let mut state = Controlled::new(settings.tupdate);
+    state.bound(settings.highest());
     Ok(Box::new(DualPi2 {
         queues: Default::default(),
-        state: Controlled::new(settings.tupdate),
+        found_few: VecDeque::new(),
+        state,
         scheduler: Scfq::new(&settings.weights),
         counts: [0.0; 2],
         quiet_bytes: 2 * u64::from(link.mtu),
@@ -252,13 +382,22 @@ fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
 }
 
 impl Settings {
-    /// The ramp of the L4S queue itself (p'_L).
-    fn native(&self, delay: Span) -> f64 {
-        if delay <= self.step_thresh {
-            return 0.0;
+    /// The ramp of the L4S queue itself (p'_L), for a packet that waited `delay` and leaves `left` packets behind.
+    fn native(&self, delay: Span, left: u64) -> f64 {
+        match self.step {
+            Step::Packets(thresh) => f64::from(left > thresh),
+            Step::Delay { thresh, .. } if delay <= thresh => 0.0,
+            Step::Delay { thresh, range } => {
+                let above = delay.saturating_sub(thresh);
+                if above >= range { 1.0 } else { above.as_secs_f64() / range.as_secs_f64() }
+            }
         }
-        let above = delay.saturating_sub(self.step_thresh);
-        if above >= self.step_range { 1.0 } else { above.as_secs_f64() / self.step_range.as_secs_f64() }
+    }
+
+    /// The largest p'. Without drops in overload, marks in the L4S queue saturate there, and p' goes no further
+    /// (calculate_probability() of Linux).
+    fn highest(&self) -> f64 {
+        if self.drop_on_overload { 1.0 } else { 1.0 / self.coupling.max(1.0) }
     }
 }
 
@@ -282,9 +421,15 @@ impl DualPi2 {
     #[inline]
     fn select(&mut self) -> Option<usize> {
         let [l4s, classic] = &self.queues;
-        let Some(shift) = self.settings.tshift else {
-            let heads = [l4s.head(), classic.head()].map(|head| head.map(|packet| packet.length));
-            return self.scheduler.select(&mut |queue| heads[queue]);
+        let shift = match self.settings.order {
+            Order::Shifted(shift) => shift,
+            Order::First(first) => {
+                return [first, L4S, CLASSIC].into_iter().find(|queue| !self.queues[*queue].is_empty());
+            }
+            Order::Weights => {
+                let heads = [l4s.head(), classic.head()].map(|head| head.map(|packet| packet.length));
+                return self.scheduler.select(&mut |queue| heads[queue]);
+            }
         };
         match (l4s.head(), classic.head()) {
             (None, None) => None,
@@ -297,17 +442,14 @@ impl DualPi2 {
         }
     }
 
-    /// Signals with a packet that leaves the L4S queue, with the higher of its own ramp's and the coupled
-    /// probability. Once the latter has saturated, it is dropped like a classic packet (figure 7, lines 8c to 8i).
-    fn leave_l4s(&mut self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
-        let base = if quiet { 0.0 } else { self.state.probability() };
+    /// Signals to a packet of the L4S queue with the higher of its own ramp's and the coupled probability. Once the
+    /// latter has saturated, it is dropped like a classic packet (figure 7, lines 8c to 8i).
+    fn signal_l4s(&mut self, mut packet: Packet, base: f64, native: f64, cx: &mut Cx<'_>) -> Option<Packet> {
         let coupled = self.settings.coupling * base;
-        if coupled >= 1.0 && self.falls(L4S, base * base, cx) {
+        if coupled >= 1.0 && self.settings.drop_on_overload && self.falls(L4S, base * base, cx) {
             cx.drop(packet, DropReason::Congestion);
             return None;
         }
-        let spared = self.queues[L4S].is_empty() && !self.settings.step_alone;
-        let native = if spared { 0.0 } else { self.settings.native(cx.now.since(packet.arrival)) };
         if self.falls(L4S, native.max(coupled), cx) {
             let reason = if native > coupled { MarkReason::Threshold } else { MarkReason::Congestion };
             cx.mark(&mut packet, reason);
@@ -315,32 +457,71 @@ impl DualPi2 {
         Some(packet)
     }
 
-    /// Signals with a packet that leaves the classic queue, with the square of the base probability: with a mark,
-    /// until that square has reached p_Cmax = min(1 / k^2, 1), where marks in the other queue saturate.
-    fn leave_classic(&mut self, mut packet: Packet, quiet: bool, cx: &mut Cx<'_>) -> Option<Packet> {
-        let base = self.state.probability();
-        if quiet || !self.falls(CLASSIC, base * base, cx) {
+    /// Signals to a packet of the classic queue with the square of the base probability: with a mark, until that
+    /// square has reached p_Cmax = min(1 / k^2, 1), where marks in the other queue saturate.
+    fn signal_classic(&mut self, mut packet: Packet, base: f64, cx: &mut Cx<'_>) -> Option<Packet> {
+        if !self.falls(CLASSIC, base * base, cx) {
             return Some(packet);
         }
-        let overload = self.settings.coupling.max(1.0) * base >= 1.0;
+        let overload = self.settings.drop_on_overload && self.settings.coupling.max(1.0) * base >= 1.0;
         if !overload && cx.mark(&mut packet, MarkReason::Congestion) {
             return Some(packet);
         }
         cx.drop(packet, DropReason::Congestion);
         None
     }
+
+    /// Drops the newest packets, those of the classic queue first, until `memlimit` is met.
+    fn trim_to_memlimit(&mut self, cx: &mut Cx<'_>) {
+        let memlimit = self.settings.memlimit;
+        let room = memlimit.saturating_sub(self.queues[L4S].backlog().bytes);
+        self.queues[CLASSIC].trim(Size::Bytes(room), cx);
+        self.queues[L4S].trim(Size::Bytes(memlimit), cx);
+    }
+
+    /// p', which gives no signal while at most two full packets wait.
+    #[inline]
+    fn base(&self) -> f64 {
+        if self.backlog().bytes <= self.quiet_bytes { 0.0 } else { self.state.probability() }
+    }
+
+    /// What the L4S queue's own ramp says of `packet`, which has left it.
+    #[inline]
+    fn native(&mut self, packet: &Packet, now: Time) -> f64 {
+        let left = self.queues[L4S].len() as u64;
+        let found_few = self.found_few.pop_front().unwrap_or(false);
+        if found_few || (left == 0 && !self.settings.step_alone) {
+            return 0.0;
+        }
+        self.settings.native(now.since(packet.arrival), left)
+    }
 }
 
 impl Discipline for DualPi2 {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        if self.backlog().would_exceed(self.settings.limit, packet.length) {
+        let (backlog, length) = (self.backlog(), packet.length);
+        if backlog.would_exceed(self.settings.limit, length)
+            || backlog.bytes + u64::from(length) > self.settings.memlimit
+        {
             return cx.drop(packet, DropReason::Overlimit);
         }
         // RFC 9331 section 5.1: ECT(1) and CE belong to the L4S service.
         let l4s =
             matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) || (self.settings.any_ect && packet.ecn == Ecn::Ect0);
         let queue = if l4s { L4S } else { CLASSIC };
+        let mut admitted = Some(packet);
+        if self.settings.at_arrival {
+            let base = self.base();
+            admitted = admitted.and_then(|packet| match queue {
+                L4S => self.signal_l4s(packet, base, 0.0, cx),
+                _ => self.signal_classic(packet, base, cx),
+            });
+        }
+        let Some(packet) = admitted else { return };
+        if l4s && self.settings.min_qlen_step > 0 {
+            self.found_few.push_back((self.queues[L4S].len() as u64) < self.settings.min_qlen_step);
+        }
         self.queues[queue].push(packet);
         self.scheduler.activate(queue);
     }
@@ -349,12 +530,15 @@ impl Discipline for DualPi2 {
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         loop {
             let queue = self.select()?;
-            let quiet = self.backlog().bytes <= self.quiet_bytes;
+            let base = if self.settings.at_arrival { 0.0 } else { self.base() };
             let packet = self.queues[queue].pop().expect("only queues with a head are selected");
             self.scheduler.sent(queue, packet.length, self.queues[queue].is_empty());
             let left = match queue {
-                L4S => self.leave_l4s(packet, quiet, cx),
-                _ => self.leave_classic(packet, quiet, cx),
+                L4S => {
+                    let native = self.native(&packet, cx.now);
+                    self.signal_l4s(packet, base, native, cx)
+                }
+                _ => self.signal_classic(packet, base, cx),
             };
             if left.is_some() {
                 return left;
@@ -369,12 +553,23 @@ impl Discipline for DualPi2 {
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        let any_ect = params.flag("any_ect");
-        if any_ect != self.settings.any_ect {
+        let settings = settings(params)?;
+        if settings.any_ect != self.settings.any_ect {
             // A flow that changes queues overtakes its own packets.
-            return Err(ParamError::relation("any_ect", any_ect, "cannot change while packets may wait"));
+            return Err(ParamError::relation(
+                "l4s",
+                params.choice("l4s"),
+                "cannot change while packets may wait",
+            ));
         }
-        self.settings = settings(params);
+        if (settings.min_qlen_step > 0) != (self.settings.min_qlen_step > 0) {
+            // What the packets that wait found is not known.
+            let known = if settings.min_qlen_step > 0 { self.queues[L4S].len() } else { 0 };
+            self.found_few.clear();
+            self.found_few.resize(known, false);
+        }
+        self.settings = settings;
+        self.state.bound(self.settings.highest());
         self.state.adopt(self.settings.tupdate, cx.now);
         self.scheduler.reweigh(&self.settings.weights);
         // The classic queue is trimmed first: it is the one with the deep buffer.
@@ -382,11 +577,14 @@ impl Discipline for DualPi2 {
         self.queues[L4S].trim(limit, cx);
         let room = limit.count() - self.queues[L4S].backlog().in_unit_of(limit);
         self.queues[CLASSIC].trim(limit.with_count(room), cx);
+        self.trim_to_memlimit(cx);
+        self.found_few.truncate(self.queues[L4S].len());
         Ok(())
     }
 
     fn purge(&mut self, cx: &mut Cx<'_>) {
         self.queues.iter_mut().for_each(|queue| queue.purge(cx));
+        self.found_few.clear();
         self.scheduler.clear();
         self.counts = [0.0; 2];
     }
@@ -411,7 +609,7 @@ impl Discipline for DualPi2 {
     }
 
     fn state_bytes(&self) -> usize {
-        size_of::<DualPi2>() + self.scheduler.state_bytes()
+        size_of::<DualPi2>() + self.scheduler.state_bytes() + self.found_few.capacity()
     }
 }
 
@@ -419,6 +617,7 @@ impl Discipline for DualPi2 {
 mod tests {
     use super::super::testing::{Host, ms};
     use super::*;
+    use alloc::string::ToString;
     use alloc::vec::Vec;
 
     fn put(host: &mut Host, at: Time, cookie: u64, ecn: Ecn) {
@@ -477,7 +676,7 @@ mod tests {
         let mut host = standing(3, "scheduler tsfifo tshift 0s", &[0.59, 0.61]);
         assert_eq!([host.get(ms(100)), host.get(ms(100))], [Some(20), Some(21)]);
         assert_eq!(host.log.marked, [(20, MarkReason::Congestion)]);
-        let mut host = standing(3, "classic_protection 0.99", &[0.08, 0.1]);
+        let mut host = standing(3, "classic_protection 99%", &[0.08, 0.1]);
         assert_eq!(host.get(ms(100)), Some(1)); // 0.08 < 0.09 drops packet 0
         assert_eq!(host.log.dropped, [(0, DropReason::Congestion)]);
     }
@@ -485,7 +684,7 @@ mod tests {
     #[test]
     fn classic_packets_are_marked_where_they_can_be_and_not_in_overload() {
         let run = |beta| {
-            let mut host = standing(beta, "classic_protection 0.99", &[0.0]);
+            let mut host = standing(beta, "classic_protection 99%", &[0.0]);
             while host.qdisc.backlog().packets > 0 {
                 host.get(ms(100));
             }
@@ -524,7 +723,7 @@ mod tests {
         (0..4).for_each(|_| _ = host.get(ms(100)));
         assert_eq!(host.marked(), [21, 23]);
         // p' = 0.6: 0.36, 0.72, 1.08 (one).
-        let mut host = standing(6, "classic_protection 0.99 signals count", &[0.0]);
+        let mut host = standing(6, "classic_protection 99% signals count", &[0.0]);
         assert_eq!([host.get(ms(100)), host.get(ms(100))], [Some(0), Some(1)]);
         assert_eq!(host.get(ms(100)), Some(3));
         assert_eq!(host.dropped(), [2]);
@@ -533,13 +732,100 @@ mod tests {
     #[test]
     fn with_a_weak_coupling_marks_last_until_the_square_is_one() {
         let run = |beta| {
-            let mut host = standing(beta, "classic_protection 0.99 coupling_factor 0.5", &[0.0]); // every lot hits
+            let mut host = standing(beta, "classic_protection 99% coupling_factor 0.5", &[0.0]); // every lot hits
             (50..56).for_each(|cookie| put(&mut host, ms(100), cookie, Ecn::Ect0));
             while host.get(ms(100)).is_some() {}
             (host.marked().contains(&50), host.dropped().contains(&50))
         };
         assert_eq!(run(9), (true, false)); // p' = 0.9
         assert_eq!(run(10), (false, true)); // p' = 1
+    }
+
+    #[test]
+    fn round_trip_times_set_the_controller_as_tc_does() {
+        let found = |text: &str| {
+            let spec = crate::spec::Spec::parse(text).unwrap();
+            let (law, tupdate) = controller(&spec.params).unwrap();
+            let near = |value: f64| (value * 1e6 + 0.5) as u64;
+            (near(law.target), tupdate.as_nanos() / 1000, near(law.alpha), near(law.beta))
+        };
+        // RFC 9332 appendix A.1 with its own round-trip times, 15 and 100 ms: its own values.
+        let own = (15_000, 15_000, 150_000, 3_000_000);
+        assert_eq!(found("dualpi2 typical_rtt 15ms max_rtt 100ms"), own);
+        assert_eq!(found("dualpi2"), own);
+        // 0.1 * 0.02 / 0.2^2 and 0.3 / 0.2; then 50 ms follow from 300: 0.1 * 0.05 / 0.09.
+        assert_eq!(
+            found("dualpi2:linux typical_rtt 20ms max_rtt 200ms"),
+            (20_000, 20_000, 50_000, 1_500_000)
+        );
+        assert_eq!(found("dualpi2 max_rtt 300ms"), (50_000, 50_000, 55_556, 1_000_000));
+        assert_eq!(found("dualpi2 typical_rtt 50ms"), (50_000, 50_000, 55_556, 1_000_000));
+        let refused = |text: &str| {
+            let spec = crate::spec::Spec::parse(text).unwrap();
+            controller(&spec.params).unwrap_err().to_string()
+        };
+        let order = "parameter 'typical_rtt': '200ms' must be at most max_rtt, which is 100ms";
+        assert_eq!(refused("dualpi2 typical_rtt 200ms max_rtt 100ms"), order);
+        let both = "parameter 'target': '5ms' follows from typical_rtt and max_rtt: give either it or them";
+        assert_eq!(refused("dualpi2 target 5ms max_rtt 100ms"), both);
+    }
+
+    #[test]
+    fn without_protection_the_l4s_queue_always_goes_first_and_with_all_of_it_the_classic_one() {
+        let order = |spec: &str| {
+            let mut host = standing(0, spec, &[0.5]);
+            (0..12).filter_map(|_| host.get(ms(100))).collect::<Vec<_>>()
+        };
+        assert_eq!(order("classic_protection 0"), [20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 0, 1]);
+        assert_eq!(order("classic_protection 100%"), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21]);
+    }
+
+    #[test]
+    fn a_step_in_packets_counts_what_is_left_behind() {
+        let mut host = Host::new("dualpi2 signals lot step_thresh 3p");
+        (0..6).for_each(|cookie| put(&mut host, ms(0), cookie, Ecn::Ect1));
+        while host.get(ms(9)).is_some() {}
+        assert_eq!(host.marked(), [0, 1]); // five and four are left
+    }
+
+    #[test]
+    fn a_packet_that_found_few_is_spared_by_the_step() {
+        let mut host = Host::new("dualpi2:linux min_qlen_step 2");
+        (0..4).for_each(|cookie| put(&mut host, ms(0), cookie, Ecn::Ect1));
+        while host.get(ms(9)).is_some() {}
+        assert_eq!(host.marked(), [2, 3]);
+    }
+
+    #[test]
+    fn signals_to_arriving_packets_leave_those_that_wait_alone() {
+        // p' = 0.3: 0.08 < 0.09 drops a classic packet, 0.59 < 0.6 marks an L4S packet.
+        let mut host = standing(3, "drop_enqueue scheduler tsfifo tshift 0s", &[0.08, 0.59]);
+        put(&mut host, ms(100), 50, Ecn::NotEct);
+        put(&mut host, ms(100), 60, Ecn::Ect1);
+        assert_eq!((host.dropped(), host.marked()), (alloc::vec![50], alloc::vec![60]));
+        while host.get(ms(100)).is_some() {}
+        assert_eq!((host.dropped(), host.marked()), (alloc::vec![50], alloc::vec![60]));
+    }
+
+    #[test]
+    fn with_overflow_p_stops_at_1_by_k_and_l4s_packets_are_marked_only() {
+        let spec = "dualpi2 tupdate 100ms alpha 0hz beta 9hz step_thresh 1s signals lot overflow";
+        let mut host = Host::scripted(spec, &[0.0]);
+        (20..30).for_each(|cookie| put(&mut host, ms(0), cookie, Ecn::Ect1));
+        host.wake_until(ms(100));
+        assert_eq!(host.probe("base_probability"), 0.5);
+        while host.get(ms(100)).is_some() {}
+        // While more than two full packets wait: 20 to 27.
+        assert_eq!((host.dropped().len(), host.marked().len()), (0, 8));
+    }
+
+    #[test]
+    fn memory_is_a_limit_beside_that_in_packets() {
+        let mut host = Host::new("dualpi2 memlimit 4000b");
+        (0..3).for_each(|cookie| put(&mut host, ms(0), cookie, Ecn::NotEct));
+        assert_eq!(host.log.dropped, [(2, DropReason::Overlimit)]);
+        host.qdisc.change(&[("memlimit", "2000b")], ms(1), &mut host.log).unwrap();
+        assert_eq!(host.dropped(), [2, 1]);
     }
 
     #[test]

@@ -12,22 +12,23 @@
 //! As in Linux, a full queue drops the arriving packet and does not look for the flow with the most bytes (RFC 8290
 //! section 4.1). `code` chooses whose PIE each flow has, as in `pie`; the presets set it. All flows are updated at
 //! once, each period; idle ones (no packets, delay or probability) are skipped and lose what they had accumulated.
-//! Delays above 4.2 s count as 4.2 s.
+//! Delays above 4.2 s count as 4.2 s. `ecn_prob` is what `pie` has as `mark_threshold`.
 //!
 //! # Promises
 //! Packets of one flow stay in order; drops and marks on arrival only; no signal while at most two full packets are
 //! queued in the flow; updates once per period through wake-ups, at most 16 of them late; random numbers: one for the
-//! hash when the first packet arrives, then those of `pie`; 64 bytes per flow queue.
+//! hash when the first packet arrives, then those of `pie`; 64 bytes per flow queue, and 32 more with
+//! `dq_rate_estimator`.
 
 use super::fq::{self, FlowHash};
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::law::pie::{Compact, Linux, Params as Law, Seen, State};
+use crate::law::pie::{Compact, DepartureRate, Linux, Params as Law, Seen, State};
 use crate::law::{Periodic, Verdict};
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::{Flow, Flows};
 use crate::signal::{DropReason, MarkReason};
 use crate::units::{Size, Time};
@@ -52,8 +53,11 @@ pub static INFO: Info = Info {
         pie::BETA,
         pie::MAX_BURST,
         pie::ECN,
-        pie::MARK_THRESHOLD,
+        ECN_PROB,
         pie::BYTEMODE,
+        pie::DQ_RATE_ESTIMATOR,
+        pie::DQ_THRESHOLD,
+        pie::DQ_WEIGHT,
         pie::DERANDOMIZE,
         pie::CAP,
         CODE,
@@ -102,6 +106,16 @@ pub static INFO: Info = Info {
     build,
 };
 
+/// PIE's `mark_threshold` under tc's name.
+const ECN_PROB: ParamSpec = ParamSpec::new(
+    "ecn_prob",
+    Kind::Percent,
+    Value::Percent(10.0),
+    (0.0, 100.0),
+    "Largest probability at which packets are marked instead of dropped",
+    "RFC 8033 section 5.1, tc-fq_pie(8): 10 %",
+);
+
 const CODE: ParamSpec = ParamSpec::choice(
     "code",
     &["rfc8033", "linux"],
@@ -124,6 +138,8 @@ struct FqPie {
     timer: Periodic,
     /// What Linux's code keeps of each flow beside the state of the law; nothing for other code.
     linux: Vec<Linux>,
+    /// What is known of the departure rate of each flow; nothing where delays come from timestamps.
+    rates: Vec<DepartureRate>,
     /// Flow queues with a state to update.
     awake: Vec<u32>,
     link: Link,
@@ -134,7 +150,8 @@ fn settings(params: &Params, link: &Link) -> Settings {
         derandomize: params.flag("derandomize"),
         cap: params.flag("cap"),
         byte_mode: params.flag("bytemode"),
-        ..pie::common(params, link)
+        estimator: params.flag("dq_rate_estimator").then(|| pie::estimator(params)),
+        ..pie::common(params, &ECN_PROB, link)
     };
     Settings {
         limit: params.size("limit").expect("limit has no auto"),
@@ -152,12 +169,24 @@ fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Ok(Box::new(FqPie {
         flows: Flows::new(flows),
         linux: if linux { vec![Linux::default(); flows] } else { Vec::new() },
+        rates: rates(&settings.law, flows),
         settings,
         hash: FlowHash::default(),
         timer,
         awake: Vec::new(),
         link: *link,
     }))
+}
+
+/// What is known of the departure rate of `flow`.
+#[inline]
+fn rate_of(rates: &[DepartureRate], flow: usize) -> DepartureRate {
+    rates.get(flow).copied().unwrap_or(DepartureRate::UNKNOWN)
+}
+
+/// A departure rate for each of `flows`, where it is estimated.
+fn rates(law: &Law, flows: usize) -> Vec<DepartureRate> {
+    if law.estimator.is_some() { vec![DepartureRate::UNKNOWN; flows] } else { Vec::new() }
 }
 
 impl FqPie {
@@ -175,27 +204,33 @@ impl FqPie {
         if !compact.is_awake() {
             self.awake.push(flow as u32);
         }
-        let mut state = compact.unfold(law);
+        let mut state = compact.unfold(law, rate_of(&self.rates, flow));
         let result = work(law, &mut state, &mut self.linux);
         *compact = Compact::fold(&state);
+        if let Some(rate) = self.rates.get_mut(flow) {
+            *rate = state.rate();
+        }
         result
     }
 
     /// Updates the flows that are awake as often as periods have passed.
     #[inline]
     fn update(&mut self, now: Time, calculate: impl Fn(&Law, &mut State, &mut [Linux], usize, u64)) {
-        let FqPie { flows, settings, timer, linux, awake, .. } = self;
+        let FqPie { flows, settings, timer, linux, rates, awake, .. } = self;
         timer.catch_up(settings.law.tupdate, now, || {
             awake.retain(|&flow| {
                 let flow = flow as usize;
                 let bytes = flows.bytes(flow);
                 let (_, compact) = flows.head(flow, false);
-                let mut state = compact.unfold(&settings.law);
+                let mut state = compact.unfold(&settings.law, rate_of(rates, flow));
                 calculate(&settings.law, &mut state, linux, flow, bytes);
                 *compact = Compact::fold(&state);
                 let rests = bytes == 0 && compact.is_calm();
                 if rests {
                     *compact = Compact::default();
+                }
+                if let Some(rate) = rates.get_mut(flow) {
+                    *rate = if rests { DepartureRate::UNKNOWN } else { state.rate() };
                 }
                 !rests
             });
@@ -269,7 +304,11 @@ impl Discipline for FqPie {
             self.linux = if linux { vec![Linux::default(); self.flows.len()] } else { Vec::new() };
         }
         let before = self.settings.law.tupdate;
+        let estimated = self.settings.law.estimator.is_some();
         self.settings = settings(params, &self.link);
+        if self.settings.law.estimator.is_some() != estimated {
+            self.rates = rates(&self.settings.law, self.flows.len());
+        }
         // The same period leaves Linux's late first update where it is.
         if self.settings.law.tupdate != before {
             self.timer.adopt(self.settings.law.tupdate, cx.now);
@@ -288,6 +327,7 @@ impl Discipline for FqPie {
     fn purge(&mut self, cx: &mut Cx<'_>) {
         self.flows.purge(cx);
         self.linux.fill(Linux::default());
+        self.rates.fill(DepartureRate::UNKNOWN);
         self.awake.clear();
     }
 
@@ -316,7 +356,8 @@ impl Discipline for FqPie {
 
     fn state_bytes(&self) -> usize {
         let tables = self.flows.len() * size_of::<Flow<Compact>>() + self.awake.capacity() * size_of::<u32>();
-        size_of::<Self>() + tables + self.linux.len() * size_of::<Linux>()
+        let rates = self.rates.len() * size_of::<DepartureRate>();
+        size_of::<Self>() + tables + rates + self.linux.len() * size_of::<Linux>()
     }
 }
 

@@ -27,7 +27,7 @@ use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
 use crate::packet::{Ecn, Packet};
-use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, TcNumber, Value};
 use crate::queue::Fifo;
 use crate::signal::MarkReason;
 use crate::units::{Span, Time};
@@ -58,20 +58,22 @@ pub static INFO: Info = Info {
         ),
         ParamSpec::new(
             "alpha",
-            Kind::Number,
-            Value::Number(0.3125),
+            Kind::Frequency,
+            Value::Frequency(0.3125),
             (0.0, 1e3),
-            "Weight of the distance to the target, 1/s",
+            "Weight of the distance to the target",
             "De Schepper 2016 table 1: 5/16",
-        ),
+        )
+        .tc_counts(TcNumber::Hertz),
         ParamSpec::new(
             "beta",
-            Kind::Number,
-            Value::Number(3.125),
+            Kind::Frequency,
+            Value::Frequency(3.125),
             (0.0, 1e3),
-            "Weight of the trend of the delay, 1/s",
+            "Weight of the trend of the delay",
             "De Schepper 2016 table 1: 50/16",
-        ),
+        )
+        .tc_counts(TcNumber::Hertz),
         ParamSpec::new(
             "coupling",
             Kind::Number,

@@ -10,7 +10,7 @@
 //! set it.
 //!
 //! # Deviations
-//! `alpha` and `beta` are in 1/s (tc: in sixteenths). Delay comes from timestamps, as in appendix A, unless
+//! `alpha` and `beta` are in Hz (tc: in sixteenths of that). Delay comes from timestamps, as in appendix A, unless
 //! `dq_rate_estimator` is on (section 5.2); an empty queue has no delay, however long its last packet waited (as in
 //! Linux and FreeBSD). The probability decays below half the target (appendix B; section 4.2 and appendix A: at zero
 //! delay). The law becomes inactive only when a packet finds the queue empty (by section 5.3 and appendix B, it would
@@ -29,7 +29,7 @@ use crate::law::pie::{Estimator, Linux, Ns3, Params as Law, Seen, State};
 use crate::law::{Pi, Verdict};
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, TcNumber, Value};
 use crate::queue::Fifo;
 use crate::signal::{DropReason, MarkReason};
 use crate::units::{Bytes, Size, Span, Time};
@@ -116,21 +116,23 @@ pub(super) const TUPDATE: ParamSpec = ParamSpec::new(
 
 pub(super) const ALPHA: ParamSpec = ParamSpec::new(
     "alpha",
-    Kind::Number,
-    Value::Number(0.125),
+    Kind::Frequency,
+    Value::Frequency(0.125),
     (0.0, 1e3),
-    "Weight of the distance to the target, 1/s",
+    "Weight of the distance to the target",
     "RFC 8033 section 4.2: 0.125 (tc: 2, in sixteenths)",
-);
+)
+.tc_counts(TcNumber::Sixteenths);
 
 pub(super) const BETA: ParamSpec = ParamSpec::new(
     "beta",
-    Kind::Number,
-    Value::Number(1.25),
+    Kind::Frequency,
+    Value::Frequency(1.25),
     (0.0, 1e3),
-    "Weight of the trend of the delay, 1/s",
+    "Weight of the trend of the delay",
     "RFC 8033 section 4.2: 1.25 (tc: 20, in sixteenths)",
-);
+)
+.tc_counts(TcNumber::Sixteenths);
 
 pub(super) const MAX_BURST: ParamSpec = ParamSpec::new(
     "max_burst",
@@ -156,7 +158,7 @@ pub(super) const MARK_THRESHOLD: ParamSpec = ParamSpec::new(
 pub(super) const BYTEMODE: ParamSpec =
     ParamSpec::flag("bytemode", false, "Multiply the probability by length / MTU", "tc-pie(8): off");
 
-const DQ_RATE_ESTIMATOR: ParamSpec = ParamSpec::flag(
+pub(super) const DQ_RATE_ESTIMATOR: ParamSpec = ParamSpec::flag(
     "dq_rate_estimator",
     false,
     "Estimate the delay from the departure rate instead of timestamps",
@@ -218,8 +220,9 @@ pub(super) fn probe(state: &State, qdelay: f64, sink: &mut dyn FnMut(&str, f64))
     sink("burst_allowance", state.burst_allowance().as_secs_f64());
 }
 
-/// Reads the parameters that PIE shares with its relatives; the optional elements are off, but for the cap.
-pub(super) fn common(params: &Params, link: &Link) -> Law {
+/// Reads the parameters that PIE shares with its relatives, one of which calls `mark_threshold` otherwise; the
+/// optional elements are off, but for the cap.
+pub(super) fn common(params: &Params, mark_threshold: &ParamSpec, link: &Link) -> Law {
     Law {
         pi: Pi {
             target: params.span("target").as_secs_f64(),
@@ -229,7 +232,7 @@ pub(super) fn common(params: &Params, link: &Link) -> Law {
         tupdate: params.span("tupdate"),
         max_burst: params.span("max_burst"),
         estimator: None,
-        mark_threshold: params.number("mark_threshold"),
+        mark_threshold: params.number(mark_threshold.name),
         activate: false,
         derandomize: false,
         cap: true,
@@ -293,7 +296,7 @@ fn law(params: &Params, link: &Link) -> Law {
         derandomize: params.flag("derandomize"),
         cap: params.flag("cap"),
         byte_mode: params.flag("bytemode"),
-        ..common(params, link)
+        ..common(params, &MARK_THRESHOLD, link)
     }
 }
 

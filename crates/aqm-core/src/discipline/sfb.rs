@@ -110,8 +110,8 @@ pub static INFO: Info = Info {
             "rehash",
             Kind::Span,
             Value::Span(Span::from_secs(600)),
-            (1e6, 1e14),
-            "Time between two hashes",
+            (0.0, 1e14),
+            "Time between two hashes; 0 for one hash",
             "tc-sfb(8): 600 s",
         ),
         ParamSpec::new(
@@ -119,7 +119,7 @@ pub static INFO: Info = Info {
             Kind::Span,
             Value::Span(Span::from_secs(60)),
             (0.0, 1e14),
-            "How long a hash is warmed up before it is used (double buffering); at most rehash",
+            "How long a hash is warmed up before it is used (double buffering); a shorter rehash shortens it",
             "tc-sfb(8): 60 s",
         ),
         ParamSpec::flag(
@@ -192,17 +192,9 @@ struct Sfb {
     saved_at: Time,
 }
 
-fn settings(params: &Params) -> Result<Settings, ParamError> {
-    let (rehash, warm_up) = (params.span("rehash"), params.span("db"));
-    if warm_up > rehash {
-        return Err(ParamError::relation(
-            "db",
-            warm_up,
-            format_args!("must be at most rehash, which is {rehash}"),
-        ));
-    }
+fn settings(params: &Params) -> Settings {
     let penalty_cost = Span::from_nanos(1_000_000_000 / params.count("penalty_rate"));
-    Ok(Settings {
+    Settings {
         limit: params.size("limit").expect("limit has no auto"),
         target: params.count("target") as u32,
         max: params.count("max") as u32,
@@ -213,10 +205,10 @@ fn settings(params: &Params) -> Result<Settings, ParamError> {
         },
         penalty_cost,
         penalty_most: penalty_cost * params.count("penalty_burst"),
-        rehash,
-        warm_up,
+        rehash: params.span("rehash"),
+        warm_up: params.span("db"),
         ecn: params.flag("ecn"),
-    })
+    }
 }
 
 fn bins(params: &Params) -> Bins {
@@ -224,7 +216,7 @@ fn bins(params: &Params) -> Bins {
 }
 
 fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
-    let settings = settings(params)?;
+    let settings = settings(params);
     Ok(Box::new(Sfb {
         queue: Fifo::default(),
         saved: settings.penalty_most,
@@ -255,8 +247,12 @@ impl Sfb {
             self.hashed_at = Some(cx.now);
             return;
         };
+        if rehash == Span::ZERO {
+            return;
+        }
         let age = cx.now.since(hashed_at);
-        if !self.warming && age > rehash.saturating_sub(warm_up) {
+        // sfb_enqueue(): a warm-up that is longer than the period starts with the period.
+        if !self.warming && age + warm_up > rehash {
             self.next.restart(cx.below(u64::MAX));
             count(&self.queue, &mut self.next);
             self.warming = true;
@@ -345,7 +341,7 @@ impl Discipline for Sfb {
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        self.settings = settings(params)?;
+        self.settings = settings(params);
         self.queue.trim(self.settings.limit, cx);
         let fresh = bins(params);
         if !fresh.same_shape(&self.bins) {
@@ -409,6 +405,28 @@ mod tests {
         assert_eq!(run(0.81), (alloc::vec![], alloc::vec![]));
         assert_eq!(run(0.7), (alloc::vec![2], alloc::vec![]));
         assert_eq!(run(0.59), (alloc::vec![], alloc::vec![2]));
+    }
+
+    #[test]
+    fn a_short_period_of_hashing_shortens_the_warm_up() {
+        // 60 s of warm-up by default: with a period of 30 s the next hash is in use from the start.
+        let mut host = Host::scripted("sfb rehash 30s target 3 increment 0.1 decrement 0", &[0.999]);
+        (0..4).for_each(|cookie| host.put(ms(1), cookie, 7, 1000));
+        while host.get(ms(2)).is_some() {}
+        (4..8).for_each(|cookie| host.put(ms(29_999), cookie, 7, 1000)); // warmed up
+        while host.get(ms(30_000)).is_some() {}
+        assert!((host.probe("highest_probability") - 0.2).abs() < 1e-12);
+        host.put(ms(30_002), 8, 8, 1000); // the other hash: never found three queued but by the second burst
+        assert_eq!(host.probe("highest_probability"), 0.0);
+    }
+
+    #[test]
+    fn without_a_period_there_is_one_hash() {
+        let mut host = Host::scripted("sfb rehash 0s target 3 increment 0.1 decrement 0", &[0.999]);
+        (0..4).for_each(|cookie| host.put(ms(1), cookie, 7, 1000));
+        while host.get(ms(2)).is_some() {}
+        host.put(ms(10_000_000), 4, 8, 1000);
+        assert!((host.probe("highest_probability") - 0.1).abs() < 1e-12);
     }
 
     #[test]

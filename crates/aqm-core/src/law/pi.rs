@@ -26,6 +26,7 @@ impl Pi {
 #[derive(Clone, Copy, Debug)]
 pub struct Controlled {
     probability: f64,
+    highest: f64,
     old: f64,
     timer: Periodic,
 }
@@ -33,7 +34,12 @@ pub struct Controlled {
 impl Controlled {
     /// At zero, with the first update after one `period`.
     pub fn new(period: Span) -> Controlled {
-        Controlled { probability: 0.0, old: 0.0, timer: Periodic::new(period) }
+        Controlled { probability: 0.0, highest: 1.0, old: 0.0, timer: Periodic::new(period) }
+    }
+
+    /// From the next update on the probability is at most `highest`.
+    pub const fn bound(&mut self, highest: f64) {
+        self.highest = highest;
     }
 
     /// The probability.
@@ -53,9 +59,9 @@ impl Controlled {
 
     /// Does the updates that are due by `now`, at which the delay or queue is `value`.
     pub fn catch_up(&mut self, pi: &Pi, period: Span, value: f64, now: Time) {
-        let Controlled { probability, old, timer } = self;
+        let Controlled { probability, highest, old, timer } = self;
         timer.catch_up(period, now, || {
-            *probability = (*probability + pi.change(value, *old)).clamp(0.0, 1.0);
+            *probability = (*probability + pi.change(value, *old)).clamp(0.0, *highest);
             *old = value;
         });
     }

@@ -15,14 +15,13 @@ mod ns3;
 mod tests;
 
 pub use compact::Compact;
-pub use departure_rate::Estimator;
+pub use departure_rate::{DepartureRate, Estimator};
 pub use linux::Linux;
 pub use ns3::Ns3;
 
 use super::{Periodic, Pi, Verdict};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
-use departure_rate::DepartureRate;
 
 /// The settings.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +101,11 @@ impl State {
     /// What was measured of the departure rate is useless from now on.
     pub const fn forget_rate(&mut self) {
         self.rate = DepartureRate::UNKNOWN;
+    }
+
+    /// What is known of the departure rate.
+    pub const fn rate(&self) -> DepartureRate {
+        self.rate
     }
 
     /// Does `update` for every `period` that has ended by `now`.

@@ -7,6 +7,8 @@ use super::per_class::Each;
 pub enum Kind {
     /// A length of time.
     Span,
+    /// A length of time, or a number of packets.
+    SpanOrPackets,
     /// A bit rate.
     Rate,
     /// A number of bytes.
@@ -17,6 +19,10 @@ pub enum Kind {
     Size,
     /// A fraction or probability.
     Fraction,
+    /// A share that tc counts in percent.
+    Percent,
+    /// A gain per second, in Hz.
+    Frequency,
     /// A plain number.
     Number,
     /// A whole number.
@@ -38,10 +44,13 @@ impl Kind {
     pub const fn unit(self) -> &'static str {
         match self {
             Kind::Span => "time",
+            Kind::SpanOrPackets => "time or packets",
             Kind::Rate => "rate",
             Kind::Bytes | Kind::SignedBytes => "bytes",
             Kind::Size => "packets or bytes",
             Kind::Fraction => "fraction",
+            Kind::Percent => "percent",
+            Kind::Frequency => "frequency",
             Kind::Number => "number",
             Kind::Count => "count",
             Kind::Flag => "on/off",

@@ -131,7 +131,7 @@ pub fn signed_bytes(text: &str) -> Result<i64, UnitError> {
 pub fn size(text: &str) -> Result<Size, UnitError> {
     const HINT: &str = "a size such as 1000p (packets) or 64kb (bytes)";
     let lower = text.trim().to_ascii_lowercase();
-    for suffix in ["packets", "pkts", "pkt", "p"] {
+    for suffix in ["packets", "packet", "pkts", "pkt", "p"] {
         if lower.strip_suffix(suffix).is_some() {
             return quantity(text, &[(suffix, 1.0)], HINT).map(Size::Packets);
         }
@@ -147,6 +147,47 @@ pub fn fraction(text: &str) -> Result<f64, UnitError> {
     match digits.trim().parse::<f64>() {
         Ok(value) if value.is_finite() && plain_decimal(digits.trim()) => Ok(value / scale),
         _ => Err(error(text, HINT.to_string())),
+    }
+}
+
+/// Reads a gain per second; `Hz` is the unit of RFC 9332 appendix A and of tc-dualpi2(8).
+///
+/// ```
+/// use aqm_core::units::parse;
+/// assert_eq!(parse::frequency("0.125hz").unwrap(), 0.125);
+/// assert_eq!(parse::frequency("2").unwrap_err().to_string(), "'2' has no unit: write 2hz, a gain per second");
+/// ```
+pub fn frequency(text: &str) -> Result<f64, UnitError> {
+    const WANTED: &str = "a gain per second such as 0.125hz";
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
+    let (digits, suffix) = (trimmed[..split].trim(), &trimmed[split..]);
+    match digits.parse::<f64>() {
+        Ok(number) if number.is_finite() && plain_decimal(digits) => match suffix {
+            "" => Err(error(text, format!("has no unit: write {digits}hz, a gain per second"))),
+            _ if suffix.eq_ignore_ascii_case("hz") => Ok(number),
+            _ => Err(error(text, format!("has an unknown unit '{suffix}': give {WANTED}"))),
+        },
+        _ => Err(error(text, format!("is not {WANTED}"))),
+    }
+}
+
+/// Reads a share that tc counts in percent, as a number of percent: `10%`, or `0.1` below one.
+///
+/// ```
+/// use aqm_core::units::parse;
+/// assert_eq!((parse::percent("10%"), parse::percent("0.5")), (Ok(10.0), Ok(50.0)));
+/// let both = "'1' has no unit: write 1% as tc counts, or 100% for all";
+/// assert_eq!(parse::percent("1").unwrap_err().to_string(), both);
+/// ```
+pub fn percent(text: &str) -> Result<f64, UnitError> {
+    let share = fraction(text)?;
+    let trimmed = text.trim();
+    match trimmed.strip_suffix('%') {
+        // As written: a hundredth of it, times a hundred, may be another number.
+        Some(digits) => Ok(digits.trim().parse().unwrap_or(share * 100.0)),
+        None if share < 1.0 => Ok(share * 100.0),
+        None => Err(error(text, format!("has no unit: write {trimmed}% as tc counts, or 100% for all"))),
     }
 }
 
@@ -179,7 +220,7 @@ fn quantity(text: &str, units: &[(&str, f64)], wanted: &str) -> Result<u64, Unit
 }
 
 /// Digits with at most one point: no exponents, signs, `inf` or `nan`.
-fn plain_decimal(digits: &str) -> bool {
+pub(crate) fn plain_decimal(digits: &str) -> bool {
     digits.bytes().any(|b| b.is_ascii_digit())
         && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
         && digits.bytes().filter(|b| *b == b'.').count() <= 1

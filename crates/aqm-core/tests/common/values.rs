@@ -43,12 +43,14 @@ pub(crate) fn is_switch(spec: &ParamSpec) -> bool {
 pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
     let (min, max) = spec.range;
     let step = match spec.kind {
-        Kind::Fraction | Kind::Number => max.abs() * 1e-6,
+        Kind::Fraction | Kind::Percent | Kind::Frequency | Kind::Number => max.abs() * 1e-6,
         // Above 2^53 the spacing of whole numbers is more than one.
         _ => (max * 1e-9).max(1.0),
     };
     let mut magnitudes = vec![max + step, max * 2.0 + step];
-    if min - step >= 0.0 || matches!(spec.kind, Kind::Fraction | Kind::Number) {
+    if min - step >= 0.0
+        || matches!(spec.kind, Kind::Fraction | Kind::Percent | Kind::Frequency | Kind::Number)
+    {
         magnitudes.push(min - step);
     }
     match spec.kind {
@@ -69,10 +71,15 @@ pub(crate) fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
     let whole = magnitude.ceil() as u64;
     match kind {
         Kind::Span => vec![Value::Span(Span::from_nanos(whole))],
+        Kind::SpanOrPackets => {
+            vec![Value::Span(Span::from_nanos(whole)), Value::Size(Size::Packets(whole))]
+        }
         Kind::Rate => vec![Value::Rate(Rate::from_bits_per_sec(whole))],
         Kind::Bytes => vec![Value::Bytes(Bytes::new(whole))],
         Kind::Size => vec![Value::Size(Size::Packets(whole)), Value::Size(Size::Bytes(whole))],
         Kind::Fraction => vec![Value::Fraction(magnitude)],
+        Kind::Percent => vec![Value::Percent(magnitude)],
+        Kind::Frequency => vec![Value::Frequency(magnitude)],
         Kind::Number => vec![Value::Number(magnitude)],
         Kind::Count => vec![Value::Count(whole)],
         Kind::SignedBytes => vec![Value::SignedBytes(magnitude.floor() as i64)],

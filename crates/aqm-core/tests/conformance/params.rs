@@ -3,7 +3,7 @@
 use crate::common::rig::Rig;
 use crate::common::workload::{EVERYTHING, Op};
 use crate::common::{every_discipline, every_preset, values};
-use aqm_core::params::{Each, Kind, ParamSpec, Value};
+use aqm_core::params::{Each, Kind, ParamSpec, TcNumber, Value};
 use aqm_core::spec::{Spec, read_child};
 
 /// Half a second of everything.
@@ -88,6 +88,7 @@ fn nonsense_is_refused_by_name() {
 fn bare(declared: &ParamSpec, value: &Value) -> Option<String> {
     let has_unit = match value {
         Value::Span(_) | Value::Rate(_) | Value::Bytes(_) | Value::SignedBytes(_) | Value::Size(_) => true,
+        Value::Frequency(_) => declared.tc_number != TcNumber::Hertz,
         Value::PerClass(_) => declared.kind != Kind::PerClass(Each::Count),
         _ => false,
     };

@@ -45,6 +45,9 @@ fn typed(text: &str) -> Option<(Kind, Value, (f64, f64))> {
     if let Ok(rate) = parse::rate(text) {
         return Some((Kind::Rate, Value::Rate(rate), (1.0, 1e15)));
     }
+    if let Ok(frequency) = parse::frequency(text) {
+        return Some((Kind::Frequency, Value::Frequency(frequency), (0.0, 1e9)));
+    }
     parse::bytes(text).ok().map(|bytes| (Kind::Bytes, Value::Bytes(bytes), (0.0, 1e12)))
 }
 
@@ -59,7 +62,7 @@ fn magnitude(value: &Value) -> f64 {
         Value::Rate(rate) => rate.as_bits_per_sec() as f64,
         Value::Bytes(bytes) => bytes.as_u64() as f64,
         Value::Size(size) => size.count() as f64,
-        Value::Fraction(number) | Value::Number(number) => *number,
+        Value::Fraction(number) | Value::Frequency(number) | Value::Number(number) => *number,
         Value::Count(count) => *count as f64,
         _ => 0.0,
     }
@@ -77,7 +80,9 @@ pub(super) fn values<'py, 'a>(
             Value::Rate(rate) => values.set_item(spec.name, rate.as_bits_per_sec())?,
             Value::Bytes(bytes) => values.set_item(spec.name, bytes.as_u64())?,
             Value::Size(size) => values.set_item(spec.name, size.count())?,
-            Value::Fraction(number) | Value::Number(number) => values.set_item(spec.name, number)?,
+            Value::Fraction(number) | Value::Frequency(number) | Value::Number(number) => {
+                values.set_item(spec.name, number)?;
+            }
             Value::Count(count) => values.set_item(spec.name, count)?,
             Value::Flag(on) => values.set_item(spec.name, on)?,
             _ => {}

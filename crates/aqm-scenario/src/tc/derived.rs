@@ -75,6 +75,21 @@ impl Thresholds {
     }
 }
 
+/// What tc-dualpi2(8) works out from round-trip times, whatever else is given.
+pub(super) const FROM_ROUND_TRIPS: [&str; 4] = ["target", "tupdate", "alpha", "beta"];
+
+/// tc-dualpi2(8): with a round-trip time, values for the controller are ignored.
+pub(super) fn dualpi2(given: &mut Given, _: Form) -> Result<(), String> {
+    if given.get("typical_rtt").or(given.get("max_rtt")).is_some() {
+        for name in FROM_ROUND_TRIPS {
+            if given.unset(name).is_some() {
+                given.idle.push((name.to_owned(), "it follows from typical_rtt and max_rtt"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// tc-cake(8): keywords for overheads add up, `raw` and `conservative` begin anew, `overhead N` takes their place.
 pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), String> {
     if given.get("bandwidth") == Some("auto") {

@@ -31,6 +31,8 @@ pub(super) enum Quantity {
     Percent,
     /// Sixteenths per second: PIE's gains (tc-pie(8)).
     Sixteenths,
+    /// Hertz: the gains of tc-dualpi2(8).
+    Hertz,
     /// The n of 2^-n: tc -d prints RED's weight so.
     NegativePower,
     /// A part of CAKE's link layer, read together with the others.
@@ -53,6 +55,7 @@ impl Quantity {
             Quantity::RateOrUnlimited => "bit/s, or `unlimited`",
             Quantity::Percent => "percent",
             Quantity::Sixteenths => "sixteenths per second",
+            Quantity::Hertz => "Hz",
             Quantity::NegativePower => "halvings: n is 2^-n",
         }
     }
@@ -67,13 +70,18 @@ impl Quantity {
             Quantity::Time => units::time(text, tick),
             Quantity::Milliseconds => units::time_in(text, 1_000_000, "milliseconds"),
             Quantity::Seconds => units::time_in(text, 1_000_000_000, "seconds"),
-            Quantity::TimeOrPackets => units::time(text, tick)
-                .or_else(|error| if text.ends_with('p') { units::packets(text) } else { Err(error) }),
+            Quantity::TimeOrPackets => units::time(text, tick).or_else(|error| match units::packets(text) {
+                Ok(packets) if text.ends_with(char::is_alphabetic) => Ok(packets),
+                _ => Err(error),
+            }),
             Quantity::Rate => units::rate(text),
             Quantity::RateOrUnlimited if text == "unlimited" => Ok("auto".to_owned()),
             Quantity::RateOrUnlimited => units::rate(text),
             Quantity::Percent => units::percent(text),
-            Quantity::Sixteenths => units::count(text).map(|count| (count as f64 / 16.0).to_string()),
+            Quantity::Sixteenths => {
+                units::count(text).map(|count| Value::Frequency(count as f64 / 16.0).to_string())
+            }
+            Quantity::Hertz => units::number(text).map(|number| Value::Frequency(number).to_string()),
             Quantity::NegativePower => units::count(text).and_then(|power| match i32::try_from(power) {
                 Ok(power @ 0..=31) => Ok(0.5_f64.powi(power).to_string()),
                 _ => Err(format!("'{text}' is out of range: allowed is 0 to 31")),
@@ -86,7 +94,7 @@ impl Quantity {
     pub(super) fn write(self, value: &Value) -> Result<String, &'static str> {
         match (self, value) {
             (Quantity::Packets | Quantity::TimeOrPackets, Value::Size(Size::Packets(count))) => {
-                Ok(if self == Quantity::Packets { count.to_string() } else { format!("{count}p") })
+                Ok(if self == Quantity::Packets { count.to_string() } else { format!("{count}packets") })
             }
             (Quantity::Packets, Value::Size(_)) => Err("is in bytes, and Linux counts packets here"),
             (Quantity::Bytes, Value::Size(Size::Packets(_))) => {
@@ -116,12 +124,15 @@ impl Quantity {
             }
             (Quantity::Seconds, Value::Span(_)) => Err("is no whole number of seconds, as tc has it"),
             (Quantity::Rate | Quantity::RateOrUnlimited, Value::Rate(rate)) => Ok(rate.to_string()),
-            (Quantity::Percent, Value::Fraction(share)) => {
-                let percent = (share * 100.0).round();
-                let is_whole = (percent / 100.0 - share).abs() < 1e-9;
-                if is_whole { Ok(percent.to_string()) } else { Err("is no whole percentage, as tc has it") }
+            (Quantity::Percent, Value::Percent(percent)) => {
+                if percent.fract() == 0.0 {
+                    Ok(percent.to_string())
+                } else {
+                    Err("is no whole percentage, as tc has it")
+                }
             }
-            (Quantity::Sixteenths, Value::Number(gain)) => {
+            (Quantity::Hertz, Value::Frequency(gain)) => Ok(gain.to_string()),
+            (Quantity::Sixteenths, Value::Frequency(gain)) => {
                 let count = gain * 16.0;
                 if count.fract() == 0.0 {
                     Ok(count.to_string())

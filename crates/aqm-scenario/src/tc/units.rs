@@ -112,8 +112,10 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
 
 /// Packets: a bare number, or with the `p` that tc prints.
 pub(super) fn packets(text: &str) -> Result<String, String> {
-    let number =
-        ["packets", "pkts", "pkt", "p"].iter().find_map(|unit| text.strip_suffix(unit)).unwrap_or(text);
+    let number = ["packets", "packet", "pkts", "pkt", "p"]
+        .iter()
+        .find_map(|unit| text.strip_suffix(unit))
+        .unwrap_or(text);
     let wrong = |_| format!("'{text}' is not a number of packets: tc counts them here, without a unit");
     Ok(Size::Packets(count(number).map_err(wrong)?).to_string())
 }

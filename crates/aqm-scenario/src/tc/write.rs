@@ -19,6 +19,10 @@ pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, String> {
     let own = match kind.name {
         "red" => words.red(rate),
         "choke" => words.choke(rate),
+        "dualpi2" => {
+            words.dualpi2();
+            Ok(())
+        }
         _ => Ok(()),
     };
     own.map_err(|problem| format!("{name}: {problem}"))?;
@@ -169,6 +173,13 @@ impl Words<'_> {
         self.push(&format!("avpkt {average} burst {burst} bandwidth {bandwidth}"));
         self.done.extend(["limit", "min", "max", "w", "avpkt", "bandwidth", "gentle"]);
         Ok(())
+    }
+
+    /// From round-trip times tc works out the controller itself.
+    fn dualpi2(&mut self) {
+        if ["typical_rtt", "max_rtt"].iter().any(|name| *self.spec.params.get(name) != Value::Auto) {
+            self.done.extend(derived::FROM_ROUND_TRIPS);
+        }
     }
 
     /// CAKE's link layer: a keyword, or what was given in its place.

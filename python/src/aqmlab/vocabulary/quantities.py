@@ -50,6 +50,12 @@ def _percent(text: str) -> float:
     return float(parse_fraction(text))
 
 
+def _frequency(text: str) -> float:
+    if not text.lower().endswith("hz"):
+        raise ValueError(f"'{text}' is not a gain per second")
+    return _number(text[:-2])
+
+
 def _number(text: str) -> float:
     # Python would also read '1_000', 'nan' and 'infinity'.
     if not all(letter in "0123456789.e+-" for letter in text):
@@ -68,6 +74,7 @@ KINDS: tuple[QuantityKind, ...] = (
     QuantityKind("", "", 1.0, _number, lambda value: f"{value:.10g}", is_whole=False),
     QuantityKind("_packets", "packets", 1.0, _packets, lambda value: f"{value:.0f}p"),
     QuantityKind("_percent", "%", 0.01, _percent, lambda value: f"{value * 100:.10g}%", is_whole=False),
+    QuantityKind("_hz", "Hz", 1.0, _frequency, lambda value: f"{value:.10g}hz", is_whole=False),
     QuantityKind("_mbit", "Mbit/s", 1e6, parse_rate, lambda value: format_rate(round(value))),
     QuantityKind("_ms", "ms", 1e6, parse_span, lambda value: _span(round(value))),
     QuantityKind("_bytes", "bytes", 1.0, parse_bytes, lambda value: format_bytes(round(value))),

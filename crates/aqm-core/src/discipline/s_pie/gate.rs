@@ -62,7 +62,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
     let above_threshold = params.choice("updates") == "above_dq_threshold";
     Settings {
         limit: params.size("limit").expect("limit has no auto"),
-        law: Law { estimator: Some(estimator), ..pie::common(params, link) },
+        law: Law { estimator: Some(estimator), ..pie::common(params, &pie::MARK_THRESHOLD, link) },
         unfair: if params.choice("rule") == "text" { Ordering::Greater } else { Ordering::Less },
         equal_drops: params.choice("equal_share") == "drop",
         small_flows_use_p: params.flag("small_flows_use_p"),

@@ -163,11 +163,11 @@ fn shares_can_be_of_bytes() {
 fn alpha_can_compare_the_delay_of_the_last_period_with_the_target() {
     // The first update that knows a delay d comes after one without: current weighs d - 20 ms, old 0 - 20 ms.
     let changes = |spec: &str| {
-        let mut host = standing(&alloc::format!("{spec} max_burst 0ms beta 0 gate_delay tick"), 0, 0);
+        let mut host = standing(&alloc::format!("{spec} max_burst 0ms beta 0hz gate_delay tick"), 0, 0);
         host.wake_until(ms(59));
         host.probe("drop_probability")
     };
-    let mut known = standing("s-pie max_burst 0ms beta 0 gate_delay tick", 0, 0);
+    let mut known = standing("s-pie max_burst 0ms beta 0hz gate_delay tick", 0, 0);
     known.wake_until(ms(59));
     // One update so far that knows: alpha (d - target) / 32 while the probability is below 0.001.
     let expected = 0.125 * (known.probe("qdelay") - 0.015) / 32.0;

@@ -1,6 +1,7 @@
-//! PIE's state in half a cache line, for tables of flows: RFC 8033's code with timestamps, always active.
+//! PIE's state in half a cache line, for tables of flows: always active, and without the departure rate, which a table
+//! of its own has where it is estimated.
 
-use super::{Params, State};
+use super::{DepartureRate, Params, State};
 use crate::units::Span;
 
 /// PIE's state for a flow. Delays above 4.2 s count as 4.2 s, and the burst allowance is in whole microseconds.
@@ -26,10 +27,10 @@ impl Compact {
         self.drop_prob
     }
 
-    /// Expanded for the law.
+    /// Expanded for the law, with the departure rate of the flow.
     #[inline]
-    pub fn unfold(&self, params: &Params) -> State {
-        let start = params.start();
+    pub fn unfold(&self, params: &Params, rate: DepartureRate) -> State {
+        let start = State { rate, ..params.start() };
         if !self.awake {
             return start;
         }

@@ -13,7 +13,7 @@ pub struct Estimator {
 
 /// The estimate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DepartureRate {
+pub struct DepartureRate {
     pub(super) measurement: Option<Measurement>,
     /// The average of the measurements: seconds for `threshold` bytes; as ns-3.27 keeps it, byte/s. Zero: unknown.
     pub(super) average: f64,
@@ -29,7 +29,7 @@ pub(super) struct Measurement {
 
 impl DepartureRate {
     /// Nothing is measured yet.
-    pub(super) const UNKNOWN: DepartureRate = DepartureRate { measurement: None, average: 0.0 };
+    pub const UNKNOWN: DepartureRate = DepartureRate { measurement: None, average: 0.0 };
 
     /// A measurement starts.
     pub(super) fn measure(&mut self, now: Time) {

@@ -92,6 +92,7 @@ class Options:
     cells: str = "noatm"
     acks: str = "no-ack-filter"
     autorate: bool = False
+    ingress: bool = False
 
 
 def duration(length: int, rate: int) -> int:
@@ -252,6 +253,13 @@ class Estimator:
         return None
 
 
+@dataclass
+class Dropped:
+    """A packet that the law dropped."""
+
+    packet: Packet
+
+
 class Cake(Oracle):
     """All of it."""
 
@@ -264,7 +272,7 @@ class Cake(Oracle):
         self.o = o = options
         self.shows = ("dropped congestion", "marked", *(["dropped redundant"] if o.acks != "no-ack-filter" else []))
         self.salt: int | None = None
-        self.next = 0
+        self.next = self.failsafe = 0
         self.turn = 0
         self.collisions = 0
         self.bandwidth = o.bandwidth
@@ -368,8 +376,8 @@ class Cake(Oracle):
         if self.salt is None:
             self.salt = self.numbers.numbers[self.numbers.used] * (2**64 - 1) // 2**64
             self.numbers.used += 1
-        if not any(tin.packets for tin in self.tins):
-            self.next = max(self.next, now)
+        if not any(tin.packets for tin in self.tins) and self.next < now:
+            self.next = self.failsafe = now
         tin = self.tins[self.tin_of.get(packet.code_point, self.rest)]
         if not tin.packets:
             tin.schedule = max(tin.schedule, now)
@@ -379,6 +387,8 @@ class Cake(Oracle):
         if gone is not None:
             queue.queue.remove(gone)
             tin.drops += 1
+            if self.o.ingress:
+                self.waste(tin, gone, now)
             self.log("dropped", gone.number, "redundant")
         queue.queue.append(packet)
         if queue.state in ("idle", "decaying"):
@@ -409,6 +419,8 @@ class Cake(Oracle):
             queue.overflow(now)
             victim = queue.queue.popleft()
             tin.drops += 1
+            if self.o.ingress:
+                self.waste(tin, victim, now)
             self.log("dropped", victim.number, "overlimit")
             stays = stays and victim is not packet
         return stays
@@ -449,10 +461,10 @@ class Cake(Oracle):
 
     def dequeue(self, now: int) -> Packet | None:
         """Shaper, tin, queue, law."""
-        if not any(tin.packets for tin in self.tins) or self.next > now:
-            return None
         decayed = False
-        while (tin := self.choose(now)) is not None:
+        while any(tin.packets for tin in self.tins) and min(self.next, self.failsafe) <= now:
+            tin = self.choose(now)
+            assert tin is not None
             if not decayed:
                 self.decay(tin, now)
                 decayed = True
@@ -476,10 +488,14 @@ class Cake(Oracle):
             turns = tin.new or tin.old
         queue = tin.queue(turns[0])
         before = len(self.log.lines)
-        packet = queue.dequeue(now, self.numbers, tin.rate or 1)
+        packet = self.one(tin, queue, now) if self.o.ingress else queue.dequeue(now, self.numbers, tin.rate or 1)
         said = self.log.lines[before:]
         tin.marks += sum(line.startswith("marked") for line in said)
         tin.drops += sum(line.startswith("dropped") for line in said)
+        if isinstance(packet, Dropped):
+            queue.deficit -= 256 * wire_bytes(packet.packet.length, self.o)
+            self.waste(tin, packet.packet, now)
+            return self.serve(tin, now) if tin.new or tin.old else None
         if packet is None:
             if queue.state == "bulk":
                 tin.count_bulk(queue, -1)
@@ -494,9 +510,34 @@ class Cake(Oracle):
         else:
             took = duration(length, tin.rate)
             tin.schedule = tin.schedule + took if tin.schedule < now else max(tin.schedule, now + took)
-            self.next += duration(length, self.bandwidth)
+            span = duration(length, self.bandwidth)
+            self.next += span
+            self.failsafe += span + span // 2
         tin.delay += (now - packet.arrival) // 256 - tin.delay // 256
         return packet
+
+    def one(self, tin: Tin, queue: Queue, now: int) -> Packet | Dropped | None:
+        """Ingress mode: one packet of a queue; two of every bulk flow are never too many."""
+        if not queue.queue:
+            queue.empty(now)
+            return None
+        bulk = sum(one.state == "bulk" for one in tin.queues.values())
+        drop = queue.judge(queue.queue[0], now, self.numbers, tin.rate or 1, max(4, 2 * bulk))
+        packet = queue.queue.popleft()
+        if not drop or not queue.queue:
+            return packet
+        self.log("dropped", packet.number, "congestion")
+        return Dropped(packet)
+
+    def waste(self, tin: Tin, packet: Packet, now: int) -> None:
+        """Ingress mode: a packet that was dropped had come over the link."""
+        length = wire_bytes(packet.length, self.o)
+        if tin.rate is None or self.bandwidth is None:
+            tin.deficit -= length
+            return
+        took = duration(length, tin.rate)
+        tin.schedule = tin.schedule + took if tin.schedule < now else max(tin.schedule, now + took)
+        self.next += duration(length, self.bandwidth)
 
     def probes(self) -> dict[str, float]:
         """Flows by state; delay, drops and marks by rank."""
@@ -564,6 +605,22 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
     "cake diffserv8 bandwidth 8mbit srchost overhead -20b mpu 64b": lambda: Cake(
         Options(tins="diffserv8", isolation="srchost", bandwidth=8 * MBIT, link_header=14, overhead=-20, mpu=64)
+    ),
+    "cake bandwidth 5mbit ingress flows metro": lambda: Cake(
+        Options(isolation="flows", bandwidth=5 * MBIT, ingress=True, rtt=10 * MILLISECOND)
+    ),
+    "cake unlimited ingress diffserv4 ack-filter ethernet ether-vlan via-ethernet limit 90p": lambda: Cake(
+        Options(tins="diffserv4", ingress=True, acks="ack-filter", limit=90, link_header=14, overhead=42, mpu=84)
+    ),
+    "cake bandwidth 6mbit ingress limit 60p ack-filter-aggressive besteffort lan": lambda: Cake(
+        Options(
+            tins="besteffort",
+            bandwidth=6 * MBIT,
+            ingress=True,
+            limit=60,
+            acks="ack-filter-aggressive",
+            rtt=MILLISECOND,
+        )
     ),
     "cake autorate_ingress bandwidth 4mbit": lambda: Cake(Options(autorate=True, bandwidth=4 * MBIT)),
     "cake autorate_ingress diffserv4 flows metro": lambda: Cake(

@@ -88,9 +88,9 @@ class CobaltQueue:
         self.empty(now)
         return None
 
-    def judge(self, packet: Packet, now: int, numbers: Numbers, rate: int) -> bool:
+    def judge(self, packet: Packet, now: int, numbers: Numbers, rate: int, packets: int = 4) -> bool:
         """Steps 1 to 4 above."""
-        floor = -(-4 * self.o.mtu * 8 * SECOND // rate) if self.o.mtu_guard else 0
+        floor = -(-packets * self.o.mtu * 8 * SECOND // rate) if self.o.mtu_guard else 0
         due = self.count > 0 and now >= self.drop_next
         passed = now > self.drop_next
         if now - packet.arrival > max(self.o.target, floor):

@@ -70,6 +70,8 @@ const TRANSLATED: &[(&str, &str)] = &[
     ("cake memlimit 10000 ptm", "cake:linux memlimit 10000b cells ptm"),
     ("cake overhead 128 mpu 256", "cake:linux overhead 128b mpu 256b"),
     ("cake overhead -4 atm", "cake:linux overhead -4b cells atm"),
+    ("cake fwmark 0xf0 ingress", "cake:linux direction ingress fwmark 240"),
+    ("cake egress", "cake:linux direction egress"),
     ("cake raw overhead 0", "cake:linux link_layer raw"),
     ("cake bandwidth 20Mbit docsis regional", "cake:linux bandwidth 20mbit path regional link_layer docsis"),
     ("cake ethernet ether-vlan ether-vlan", "cake:linux overhead 46b mpu 84b"),
@@ -174,11 +176,9 @@ fn pies_gains_are_sixteenths() {
 
 #[test]
 fn words_without_effect_are_accepted_and_named() {
-    let found =
-        translate("tc qdisc add dev eth0 root cake nat wash split-gso fwmark 0xff via-ethernet egress")
-            .unwrap();
+    let found = translate("tc qdisc add dev eth0 root cake nat wash split-gso via-ethernet").unwrap();
     assert_eq!(found.spec.to_string(), "cake:linux");
-    for word in ["nat", "wash", "split-gso", "fwmark 0xff", "via-ethernet", "egress"] {
+    for word in ["nat", "wash", "split-gso", "via-ethernet"] {
         let named = found.notes.iter().any(|note| {
             note.split(" has no effect").next().is_some_and(|words| words.split(", ").any(|one| one == word))
         });

@@ -82,6 +82,7 @@ fn values_that_are_given_come_back() {
         "cake bandwidth 9mbit besteffort dual-srchost ack-filter rtt 50ms memlimit 1mb docsis",
         "cake diffserv4 metro overhead 18b mpu 64b ptm",
         "cake autorate_ingress",
+        "cake ingress fwmark 240 bandwidth 9mbit",
         "dualpi2:linux limit 100p target 20ms tupdate 16ms step_thresh 2ms coupling_factor 1 classic_protection 20% any_ect",
         "drr quantum 3000b",
         "pfifo_fast",

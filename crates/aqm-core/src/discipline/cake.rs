@@ -16,8 +16,9 @@
 //! over). The ACK filter keeps all acknowledgments with SACK blocks, which it cannot compare. `limit` counts packets,
 //! and `memlimit` their bytes (Linux: full packets, and the memory of buffers). `overhead` is always added to the IP
 //! packet. Decaying queues are visited by number. The estimate of `autorate_ingress` counts acknowledgments that the
-//! filter drops, and is used four times a second at most (Linux 6.12: each time). Packets are single, so there is no
-//! split-gso; ingress, nat, wash and fwmark are not implemented either.
+//! filter drops, and is used four times a second at most (Linux 6.12: each time). The firewall mark of `fwmark` is the
+//! packet's class. Packets are single and addresses are not translated, so there are no split-gso and no nat; `wash`, which
+//! clears code points behind CAKE, is left out.
 //!
 //! # Promises
 //! Packets of one flow stay in order; a full buffer drops from the head of the flow with the most bytes; one random
@@ -110,7 +111,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         flow_state_bytes: size_of::<flows::Queue>() + circle::Circle::ENTRY,
     },
-    deviations: "no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; autorate_ingress counts all arrivals; no split-gso, ingress, nat, wash, fwmark",
+    deviations: "no dithering; collisions never reorder a flow; the ACK filter keeps SACKs; limit and memlimit count packets and their bytes; overhead is on top of IP; autorate_ingress counts all arrivals; fwmark is the class; no split-gso, nat, wash",
     build,
 };
 
@@ -163,7 +164,8 @@ impl Cake {
     fn shrink(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while self.settings.overfull(self.pool.backlog()) {
             let (tin, queue) = self.fattest().expect("what waits is on a list");
-            if let Some(packet) = self.tins[tin].shed(queue, reason, &mut self.pool, cx.now) {
+            let Cake { tins, settings, shaper, pool, .. } = self;
+            if let Some(packet) = tins[tin].shed(queue, reason, settings, shaper, pool, cx.now) {
                 cx.drop(packet, reason);
             }
         }
@@ -237,8 +239,8 @@ impl Discipline for Cake {
             self.shaper.start(cx.now);
         }
         let length = packet.length;
-        let tin = usize::from(self.plan.tin_of[usize::from(packet.dscp % 64)]);
-        self.tins[tin].enqueue(packet, isolation, &self.settings, &mut self.pool, cx);
+        let tin = self.plan.tin(&packet, self.settings.fwmark);
+        self.tins[tin].enqueue(packet, isolation, &self.settings, &mut self.shaper, &mut self.pool, cx);
         if let Some(autorate) = &mut self.autorate
             && let Some(rate) = autorate.arrive(length, cx.now)
         {
@@ -252,16 +254,16 @@ impl Discipline for Cake {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         let isolation = self.isolation.as_ref()?;
-        if self.pool.backlog().packets == 0 {
-            return None;
-        }
-        self.wake_at = self.shaper.not_before(cx.now);
-        if self.wake_at.is_some() {
-            return None;
-        }
         let mut decayed = false;
-        // The law drops no last packet of a queue: one will be found.
+        // The law drops no last packet of a queue: one will be found, unless drops use up the shaper's time.
         loop {
+            if self.pool.backlog().packets == 0 {
+                return None;
+            }
+            self.wake_at = self.shaper.not_before(cx.now);
+            if self.wake_at.is_some() {
+                return None;
+            }
             let number = match self.settings.bandwidth {
                 Some(_) => Cake::scheduled_tin(&self.tins, cx.now)?,
                 None => Cake::weighted_tin(&mut self.tins, &mut self.turn),
@@ -271,7 +273,7 @@ impl Discipline for Cake {
                 decayed = true;
             }
             let tin = &mut self.tins[number];
-            if let Some(queue) = tin.ready(isolation, &mut self.pool, cx) {
+            if let Some(queue) = tin.ready(isolation, &self.settings, &mut self.shaper, &mut self.pool, cx) {
                 return tin.send(queue, &self.settings, &mut self.shaper, &mut self.pool, cx.now);
             }
         }
@@ -280,7 +282,8 @@ impl Discipline for Cake {
     /// From the queue with the most bytes, whatever the shaper says.
     fn evict(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         let (tin, queue) = self.fattest()?;
-        self.tins[tin].shed(queue, DropReason::Overlimit, &mut self.pool, cx.now)
+        let Cake { tins, settings, shaper, pool, .. } = self;
+        tins[tin].shed(queue, DropReason::Overlimit, settings, shaper, pool, cx.now)
     }
 
     #[inline]

@@ -72,6 +72,17 @@ impl State {
     }
 }
 
+/// What became of the packet at the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It may pass, and stays there.
+    Passes,
+    /// It was dropped, with this length.
+    Dropped(u32),
+    /// There is none.
+    Empty,
+}
+
 /// CoDel's decision about the packet at the head.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hit {
@@ -99,20 +110,32 @@ impl Params {
     #[inline]
     pub fn settle<H: Head>(&self, state: &mut State, head: &mut H, floor: Span, cx: &mut Cx<'_>) -> bool {
         loop {
-            let bytes = head.bytes();
-            let Some(packet) = head.peek() else {
-                self.emptied(state, cx.now);
-                return false;
-            };
-            let last = u64::from(packet.length) == bytes;
-            let drop = self.judge(state, packet, last, floor, cx);
-            if !drop || (last && self.last != Last::AsOthers) {
-                return true;
-            }
-            if let Some(packet) = head.pop() {
-                cx.drop(packet, DropReason::Congestion);
+            match self.step(state, head, floor, cx) {
+                Step::Passes => return true,
+                Step::Dropped(_) => {}
+                Step::Empty => return false,
             }
         }
+    }
+
+    /// Judges the packet at the head, and drops it if it may not pass.
+    #[inline]
+    pub fn step<H: Head>(&self, state: &mut State, head: &mut H, floor: Span, cx: &mut Cx<'_>) -> Step {
+        let bytes = head.bytes();
+        let Some(packet) = head.peek() else {
+            self.emptied(state, cx.now);
+            return Step::Empty;
+        };
+        let last = u64::from(packet.length) == bytes;
+        let drop = self.judge(state, packet, last, floor, cx);
+        if !drop || (last && self.last != Last::AsOthers) {
+            return Step::Passes;
+        }
+        let length = packet.length;
+        if let Some(packet) = head.pop() {
+            cx.drop(packet, DropReason::Congestion);
+        }
+        Step::Dropped(length)
     }
 
     /// The queue was full: BLUE's probability rises, and CoDel's next signal is due at once.

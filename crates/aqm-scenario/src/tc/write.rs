@@ -200,8 +200,11 @@ impl Words<'_> {
         if let Value::Choice(word) = cells {
             self.text += &format!(" {word}");
         }
+        if params.flag("ether_vlan") {
+            self.text += " ether-vlan";
+        }
         // Linux limits CAKE's memory, which is large; packets are not counted.
-        self.done.extend(["link_layer", "overhead", "mpu", "cells", "limit"]);
+        self.done.extend(["link_layer", "overhead", "mpu", "cells", "ether_vlan", "via_ethernet", "limit"]);
     }
 }
 

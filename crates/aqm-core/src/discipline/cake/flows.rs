@@ -6,7 +6,7 @@ use super::isolation::Isolation;
 use super::sets::{Key, WAYS};
 use crate::cx::Cx;
 use crate::law::Head;
-use crate::law::cobalt::{Params as Law, State};
+use crate::law::cobalt::{Params as Law, State, Step};
 use crate::packet::Packet;
 use crate::queue::{Chain, Pool};
 use crate::signal::DropReason;
@@ -319,24 +319,24 @@ impl Flows {
         self.old.append(queue, deficit + share, share);
     }
 
-    /// Whether the [selected](Flows::select) queue has a packet that its law lets pass, then its oldest; if not, it is
-    /// empty, and has left the lists.
+    /// Has the law judge the oldest packet of the [selected](Flows::select) queue. A queue that is empty leaves the
+    /// lists.
     #[inline]
-    pub(super) fn settle(
+    pub(super) fn step(
         &mut self,
         queue: usize,
         law: &Law,
         floor: Span,
         pool: &mut Pool,
         cx: &mut Cx<'_>,
-    ) -> bool {
+    ) -> Step {
         let record = &mut self.queues[queue];
         let mut head = QueueHead { pool, chain: &mut record.chain, waiting: &mut self.waiting };
-        let passes = law.settle(&mut record.cobalt, &mut head, floor, cx);
-        if !passes {
+        let step = law.step(&mut record.cobalt, &mut head, floor, cx);
+        if step == Step::Empty {
             self.retire(queue, cx.now);
         }
-        passes
+        step
     }
 
     /// The [selected](Flows::select) queue has sent `bytes`.

@@ -23,7 +23,8 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "Rate of the shaper",
         "tc-cake(8): unlimited; Linux sch_cake: 64 bytes per second at least",
     )
-    .or_auto("unlimited, without a shaper"),
+    .or_auto("unlimited, without a shaper")
+    .auto_called("unlimited"),
     ParamSpec::flag(
         "autorate_ingress",
         false,
@@ -31,10 +32,24 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "tc-cake(8): off",
     ),
     ParamSpec::keywords(
+        "direction",
+        &["egress", "ingress"],
+        "What was sent counts for the shaper; with ingress what is dropped too, and each flow keeps two packets",
+        "tc-cake(8): egress",
+    ),
+    ParamSpec::keywords(
         "tins",
         tins::WORDS,
         "Classes of traffic by DiffServ code point",
         "tc-cake(8): diffserv3",
+    ),
+    ParamSpec::new(
+        "fwmark",
+        Kind::Count,
+        Value::Count(0),
+        (0.0, 4_294_967_295.0),
+        "Mask of the firewall mark, here a packet's class, that chooses the tin by number, from one; else DiffServ does",
+        "tc-cake(8): none",
     ),
     ParamSpec::keywords(
         "isolation",
@@ -88,6 +103,18 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "tc-cake(8)",
     )
     .or_auto("that of link_layer"),
+    ParamSpec::flag(
+        "ether_vlan",
+        false,
+        "Four bytes more around each IP packet, for a tag of IEEE 802.1Q; for two, give overhead",
+        "tc-cake(8): off",
+    ),
+    ParamSpec::flag(
+        "via_ethernet",
+        false,
+        "Without effect, as in tc: overhead is around the IP packet on every interface",
+        "tc-cake(8), iproute2: ignored",
+    ),
     ParamSpec::new(
         "mpu",
         Kind::Bytes,
@@ -115,6 +142,9 @@ const CELLS: ParamSpec =
 const PATHS: &[&str] =
     &["internet", "datacentre", "lan", "metro", "regional", "oceanic", "satellite", "interplanetary"];
 
+/// Bytes of an IEEE 802.1Q tag.
+const VLAN_TAG: i32 = 4;
+
 /// Bytes of a full packet, and the largest quantum (Linux: Ethernet's).
 const FULL_PACKET: u64 = 1514;
 
@@ -123,6 +153,10 @@ const FULL_PACKET: u64 = 1514;
 pub(super) struct Settings {
     pub(super) bandwidth: Option<Rate>,
     pub(super) acks: AckFilter,
+    /// Whether what is dropped has taken the link.
+    pub(super) ingress: bool,
+    /// Mask of the firewall mark.
+    pub(super) fwmark: u32,
     /// The bandwidth as given; `bandwidth` may be an estimate.
     pub(super) initial: Option<Rate>,
     limit: Size,
@@ -138,8 +172,8 @@ pub(super) struct Settings {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
     pub(super) law: Law,
-    /// Sojourn times up to this are never too long.
-    pub(super) floor: Span,
+    /// Time of a full packet at the tin's rate: sojourn times of a few are never too long.
+    pub(super) packet: Span,
     /// Bytes that a flow may send in a round.
     pub(super) quantum: u32,
 }
@@ -156,8 +190,20 @@ impl Settings {
         let memory = params.bytes("memlimit").map(Bytes::as_u64);
         let acks = AckFilter::new(params.choice("acks"));
         let (framing, mtu) = (framing(params, link)?, link.mtu);
-        let settings =
-            Settings { bandwidth, initial: bandwidth, acks, limit, memory, buffer: 0, framing, rtt, mtu };
+        let (ingress, fwmark) = (params.choice("direction") == "ingress", params.count("fwmark") as u32);
+        let settings = Settings {
+            bandwidth,
+            initial: bandwidth,
+            acks,
+            ingress,
+            fwmark,
+            limit,
+            memory,
+            buffer: 0,
+            framing,
+            rtt,
+            mtu,
+        };
         Ok(settings.under(bandwidth))
     }
 
@@ -190,7 +236,7 @@ impl Settings {
         let quantum = share
             .threshold
             .map_or(FULL_PACKET, |rate| (rate.as_bits_per_sec() / 8 / 4096).clamp(300, FULL_PACKET));
-        Control { law, floor: packet * 4, quantum: quantum as u32 }
+        Control { law, packet, quantum: quantum as u32 }
     }
 }
 
@@ -221,6 +267,9 @@ fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
     let mut framing = Framing::keyword(params.choice("link_layer"), link);
     if let Some(overhead) = params.signed_bytes("overhead") {
         (framing.overhead, framing.excluded) = (overhead as i32, link.overhead);
+    }
+    if params.flag("ether_vlan") {
+        (framing.overhead, framing.excluded) = (framing.overhead + VLAN_TAG, link.overhead);
     }
     if let Some(mpu) = params.bytes("mpu") {
         framing.mpu = mpu.as_u64() as u32;

@@ -10,29 +10,44 @@ pub(super) struct Shaper {
     pub(super) rate: Option<Rate>,
     /// Until when previous packets take the link.
     next: Time,
+    /// When a packet may go all the same: what is sent alone, at two thirds of the rate. Otherwise drops that count as sent
+    /// (ingress mode) could leave nothing for the rest (cake_advance_shaper()).
+    failsafe: Time,
 }
 
 impl Shaper {
     /// A shaper that may send at once.
     pub(super) const fn new(rate: Option<Rate>) -> Shaper {
-        Shaper { rate, next: Time::ZERO }
+        Shaper { rate, next: Time::ZERO, failsafe: Time::ZERO }
     }
 
     /// When the next packet may go, if not now.
     #[inline]
     pub(super) fn not_before(&self, now: Time) -> Option<Time> {
-        (self.next > now).then_some(self.next)
+        let next = self.next.min(self.failsafe);
+        (next > now).then_some(next)
     }
 
     /// An empty queue gets a packet: unused time is lost.
     #[inline]
     pub(super) fn start(&mut self, now: Time) {
-        self.next = self.next.max(now);
+        if self.next < now {
+            (self.next, self.failsafe) = (now, now);
+        }
     }
 
     /// `bytes` were sent.
     #[inline]
     pub(super) fn charge(&mut self, bytes: u64) {
+        if let Some(rate) = self.rate {
+            let span = rate.time_for(Bytes::new(bytes));
+            self.next += span;
+            self.failsafe += span + span / 2;
+        }
+    }
+
+    /// `bytes` were dropped, after they had taken the link.
+    pub(super) fn waste(&mut self, bytes: u64) {
         if let Some(rate) = self.rate {
             self.next += rate.time_for(Bytes::new(bytes));
         }
@@ -99,6 +114,18 @@ mod tests {
         shaper.start(at(100));
         shaper.charge(1000);
         assert_eq!(shaper.not_before(at(100)), Some(at(108)));
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_two_thirds_of_the_rate() {
+        let mut shaper = Shaper::new(Some(MEGABIT));
+        shaper.start(at(0));
+        shaper.charge(1000); // until 8 ms, at two thirds until 12 ms
+        assert_eq!(shaper.not_before(at(0)), Some(at(8)));
+        shaper.waste(250); // 10 ms
+        assert_eq!(shaper.not_before(at(0)), Some(at(10)));
+        shaper.waste(1000); // 18 ms
+        assert_eq!(shaper.not_before(at(0)), Some(at(12)));
     }
 
     #[test]

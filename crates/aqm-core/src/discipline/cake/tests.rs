@@ -69,6 +69,65 @@ fn the_shaper_paces_packets_by_their_size_on_the_bottleneck() {
 }
 
 #[test]
+fn tc_s_words_for_no_shaper_tags_and_directions_are_taken() {
+    let shown = |text: &str| Spec::parse(text).unwrap().to_string();
+    assert_eq!(shown("cake unlimited egress"), "cake:linux bandwidth auto direction egress");
+    assert_eq!(shown("cake bandwidth unlimited fwmark 0xf0"), "cake:linux bandwidth auto fwmark 240");
+    let tagged = "cake:linux link_layer ethernet ether_vlan via_ethernet";
+    assert_eq!(shown("cake ethernet ether-vlan via-ethernet"), tagged);
+    // 1500 + 38 + 4 bytes at 1 Mbit/s: 12.336 ms. A tag alone makes overhead count from the IP packet: 1504.
+    for (words, nanos) in [("ethernet ether-vlan", 12_336_000), ("ether-vlan", 12_032_000)] {
+        let mut host = Host::new(&alloc::format!("cake bandwidth 1mbit besteffort {words}"));
+        (0..2).for_each(|cookie| host.put(ms(0), cookie, 1, 1514));
+        assert_eq!((host.get(ms(0)), host.get(ms(0))), (Some(0), None));
+        assert_eq!(host.qdisc.next_wakeup(), Some(Time::from_nanos(nanos)), "{words}");
+    }
+}
+
+#[test]
+fn with_ingress_what_is_dropped_takes_the_shaper_s_time_too() {
+    // 1000 bytes take 8 ms. Two packets are queued beyond the limit: dropped from the head at once.
+    let wake = |direction: &str| {
+        let mut host = Host::new(&alloc::format!("cake bandwidth 1mbit besteffort limit 4p {direction}"));
+        (0..6).for_each(|cookie| host.put(ms(0), cookie, 1, 1000));
+        assert_eq!(host.log.dropped, [(0, DropReason::Overlimit), (1, DropReason::Overlimit)]);
+        (host.get(ms(0)), host.qdisc.next_wakeup())
+    };
+    assert_eq!(wake("egress").0, Some(2));
+    // The link has carried two packets, but at two thirds of the rate one may always go: it is at once.
+    assert_eq!(wake("ingress").0, Some(2));
+    let after = |direction: &str| {
+        let mut host = Host::new(&alloc::format!("cake bandwidth 1mbit besteffort limit 4p {direction}"));
+        (0..5).for_each(|cookie| host.put(ms(0), cookie, 1, 1000));
+        host.get(ms(0));
+        host.get(ms(0));
+        host.qdisc.next_wakeup()
+    };
+    assert_eq!((after("egress"), after("ingress")), (Some(ms(8)), Some(ms(12)))); // 16, but 12 at two thirds
+}
+
+#[test]
+fn with_ingress_every_bulk_flow_keeps_two_packets() {
+    // 3 flows of full packets at 10 Mbit/s, 1.2 ms each: up to 3 * 2 * 1.2 ms nothing is late; on egress 4 * 1.2 ms.
+    let dropped = |direction: &str| {
+        let mut host =
+            Host::new(&alloc::format!("cake bandwidth 10mbit besteffort flows rtt 10ms {direction}"));
+        let mut cookie = 0;
+        for round in 0..400u64 {
+            let now = Time::from_nanos(round * 1_211_200);
+            while host.qdisc.backlog().packets < 6 {
+                host.put(now, cookie, cookie % 3, 1514);
+                cookie += 1;
+            }
+            host.get(now);
+        }
+        host.dropped().len()
+    };
+    assert!(dropped("egress") > 10, "{}", dropped("egress"));
+    assert_eq!(dropped("ingress"), 0);
+}
+
+#[test]
 fn a_flow_that_starts_goes_before_one_with_a_backlog() {
     let mut host = Host::new("cake besteffort");
     (0..4).for_each(|cookie| host.put(ms(0), cookie, 1, 1514));

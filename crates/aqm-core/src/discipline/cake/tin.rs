@@ -6,6 +6,7 @@ use super::settings::{Control, Settings};
 use super::shaper::{Shaper, Threshold};
 use super::tins::{Rank, Share};
 use crate::cx::Cx;
+use crate::law::cobalt::Step;
 use crate::packet::Packet;
 use crate::queue::Pool;
 use crate::signal::DropReason;
@@ -57,6 +58,7 @@ impl Tin {
         packet: Packet,
         isolation: &Isolation,
         settings: &Settings,
+        shaper: &mut Shaper,
         pool: &mut Pool,
         cx: &mut Cx<'_>,
     ) {
@@ -68,22 +70,46 @@ impl Tin {
             && let Some(acknowledgment) = self.flows.remove(queue, place, pool)
         {
             self.drops += 1;
+            if settings.ingress {
+                self.wasted(settings.framing.bytes(acknowledgment.length), shaper, cx.now);
+            }
             cx.drop(acknowledgment, DropReason::Redundant);
         }
         self.flows.push(queue, packet, self.control.quantum, isolation, pool);
     }
 
-    /// The queue whose oldest packet is the next to be [sent](Tin::send); `None` if none waits any more.
+    /// The queue whose oldest packet is the next to be [sent](Tin::send); `None` if none waits any more, or if the tin
+    /// is to be chosen anew.
     #[inline]
-    pub(super) fn ready(&mut self, isolation: &Isolation, pool: &mut Pool, cx: &mut Cx<'_>) -> Option<usize> {
-        let Control { law, floor, quantum } = &self.control;
+    pub(super) fn ready(
+        &mut self,
+        isolation: &Isolation,
+        settings: &Settings,
+        shaper: &mut Shaper,
+        pool: &mut Pool,
+        cx: &mut Cx<'_>,
+    ) -> Option<usize> {
         let early = DropReason::Congestion as usize;
         let (drops, marks) = (cx.shell.counters.dropped[early], cx.shell.counters.marked);
+        let mut selected = None;
         let ready = loop {
-            let Some(queue) = self.flows.select(*quantum, isolation) else { break None };
-            if self.flows.settle(queue, law, *floor, pool, cx) {
-                break Some(queue);
-            }
+            let Control { law, packet, quantum } = &self.control;
+            let Some(queue) = selected.or_else(|| self.flows.select(*quantum, isolation)) else { break None };
+            // cobalt_should_drop(): four packets of the tin, and in ingress mode two of every bulk flow.
+            let bulk = if settings.ingress { u64::from(self.flows.counts()[1]) } else { 0 };
+            selected = match self.flows.step(queue, law, *packet * (2 * bulk).max(4), pool, cx) {
+                Step::Passes => break Some(queue),
+                // In ingress mode drops before may have changed whose turn it is.
+                Step::Empty if settings.ingress => break None,
+                Step::Empty => None,
+                Step::Dropped(_) if !settings.ingress => Some(queue),
+                Step::Dropped(length) => {
+                    let bytes = settings.framing.bytes(length);
+                    self.flows.charge(bytes);
+                    self.wasted(bytes, shaper, cx.now);
+                    None
+                }
+            };
         };
         self.drops += cx.shell.counters.dropped[early] - drops;
         self.marks += cx.shell.counters.marked - marks;
@@ -113,6 +139,15 @@ impl Tin {
         self.flows.pop(queue, pool)
     }
 
+    /// `bytes` that were dropped had come over the link (ingress mode).
+    fn wasted(&mut self, bytes: u64, shaper: &mut Shaper, now: Time) {
+        shaper.waste(bytes);
+        self.threshold.charge(bytes, now);
+        if self.threshold.rate.is_none() {
+            self.deficit -= bytes as i64;
+        }
+    }
+
     /// Lets the law of an empty queue decay by a step.
     #[inline]
     pub(super) fn decay(&mut self, now: Time) {
@@ -124,6 +159,8 @@ impl Tin {
         &mut self,
         queue: usize,
         reason: DropReason,
+        settings: &Settings,
+        shaper: &mut Shaper,
         pool: &mut Pool,
         now: Time,
     ) -> Option<Packet> {
@@ -132,6 +169,9 @@ impl Tin {
         }
         let packet = self.flows.pop(queue, pool)?;
         self.drops += 1;
+        if settings.ingress {
+            self.wasted(settings.framing.bytes(packet.length), shaper, now);
+        }
         Some(packet)
     }
 }

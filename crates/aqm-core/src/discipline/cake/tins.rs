@@ -1,5 +1,6 @@
 //! Tins: classes of traffic by DiffServ code point, each with a threshold as a share of the bandwidth.
 
+use crate::packet::Packet;
 use crate::units::Rate;
 use alloc::vec::Vec;
 
@@ -156,6 +157,22 @@ impl Plan {
         };
         Plan { tin_of, shares }
     }
+
+    /// The tin of `packet`: that of its firewall mark under `mask`, else that of its code point (cake_select_tin()).
+    #[inline]
+    pub(super) fn tin(&self, packet: &Packet, mask: u32) -> usize {
+        let mark =
+            if mask == 0 { 0 } else { (u32::from(packet.class) & mask) >> mask.trailing_zeros() } as usize;
+        if mark == 0 || mark > self.shares.len() {
+            return usize::from(self.tin_of[usize::from(packet.dscp % 64)]);
+        }
+        match (self.shares.len(), mark) {
+            // Of three and four tins the first by number is bulk, the second best effort.
+            (3 | 4, 1) => 1,
+            (3 | 4, 2) => 0,
+            _ => mark - 1,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -176,6 +193,19 @@ mod tests {
         assert_eq!(tins("diffserv3"), [0, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 0]);
         assert_eq!(tins("diffserv4"), [0, 1, 1, 0, 2, 2, 2, 3, 3, 3, 3, 3, 3, 0]);
         assert_eq!(tins("diffserv8"), [2, 0, 1, 1, 4, 3, 3, 6, 6, 6, 6, 7, 7, 2]);
+    }
+
+    #[test]
+    fn a_mark_within_the_mask_goes_before_the_code_point() {
+        let tin = |word: &str, class: u16, mask| {
+            let packet = Packet { class, dscp: 46, ..Packet::new(0, 0, 100) };
+            Plan::new(word, None).tin(&packet, mask)
+        };
+        // Voice is tin 2 of three; marks from one: bulk, best effort, voice.
+        assert_eq!([0, 1, 2, 3, 4].map(|class| tin("diffserv3", class, 0xf)), [2, 1, 0, 2, 2]);
+        assert_eq!([0x10, 0x20, 0x31].map(|class| tin("diffserv3", class, 0xf0)), [1, 0, 2]);
+        assert_eq!([1, 3].map(|class| tin("diffserv8", class, 0xff)), [0, 2]);
+        assert_eq!((tin("diffserv3", 1, 0), tin("besteffort", 1, 0xff)), (2, 0));
     }
 
     #[test]

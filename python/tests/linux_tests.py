@@ -31,7 +31,10 @@ from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineE
 
 SECOND = 10**9
 PIE = "target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode no_dq_rate_estimator"
-DUALPI2 = "target 15ms tupdate 16ms alpha 0.16 beta 3.2 coupling_factor 2 step_thresh 1ms min_qlen_step 0 classic_protection 10"
+DUALPI2 = (
+    "target 15ms tupdate 16ms alpha 0.16 beta 3.2 coupling_factor 2 step_thresh 1ms min_qlen_step 0"
+    " classic_protection 10"
+)
 DROPS = "drop_on_overload drop_dequeue"
 
 
@@ -59,15 +62,15 @@ def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
         ),
         (
             "cake:linux bandwidth 9mbit besteffort",
-            "cake bandwidth 9mbit internet besteffort triple-isolate no-ack-filter raw",
+            "cake bandwidth 9mbit internet besteffort triple-isolate no-ack-filter fwmark 0 egress raw",
         ),
-        ("cake:linux", "cake unlimited internet diffserv3 triple-isolate no-ack-filter raw"),
+        ("cake:linux", "cake unlimited internet diffserv3 triple-isolate no-ack-filter fwmark 0 egress raw"),
         ("dualpi2:linux limit 100p", f"dualpi2 limit 100 {DUALPI2} l4s_ect {DROPS}"),
         ("dualpi2:linux limit 100p any_ect", f"dualpi2 limit 100 {DUALPI2} any_ect {DROPS}"),
         (
             "dualpi2:linux limit 100p max_rtt 300ms step_thresh 3p min_qlen_step 2 classic_protection 0 overflow",
-            "dualpi2 limit 100 coupling_factor 2 step_thresh 3packets min_qlen_step 2 classic_protection 0 max_rtt 300ms"
-            " l4s_ect overflow drop_dequeue",
+            "dualpi2 limit 100 coupling_factor 2 step_thresh 3packets min_qlen_step 2 classic_protection 0"
+            " max_rtt 300ms l4s_ect overflow drop_dequeue",
         ),
         (
             "fq_pie:linux limit 90p ecn_prob 20%",

@@ -56,7 +56,7 @@ fn each_qdisc_reads_what_tc_prints_for_it() {
         ),
         (
             "cake 8003: dev eth0 root refcnt 2 bandwidth 10Mbit diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw overhead 0",
-            "cake:linux bandwidth 10mbit tins diffserv3 fwmark 0 isolation triple-isolate rtt 100ms acks no-ack-filter link_layer raw",
+            "cake:linux bandwidth 10mbit tins diffserv3 isolation triple-isolate rtt 100ms acks no-ack-filter link_layer raw",
         ),
         (
             "cake 8003: root refcnt 2 bandwidth 9500Kbit besteffort dual-srchost nat wash ack-filter split-gso rtt 50ms noatm overhead 18 mpu 64 memlimit 1Mb",

@@ -65,7 +65,7 @@ def a_builtin_passes_the_same_tests(aqmlab: Command) -> None:
         (
             "def enqueue(self, packet, now):\n    self.mark(packet)\n    self.queue.append(packet)",
             "can mark",
-            "traits.ecn",
+            "mark: the class does not declare ecn = True: allowed is drop",
         ),
         ("probes = {'sum': 'packets'}", "probes report", "has no attribute 'sum'"),
         ("def remove(self, packet):\n    pass", "lowering the limit", "which it sent or dropped before"),
@@ -95,7 +95,23 @@ def a_wrong_class_is_caught_by_them(body: str, test: str, why: str, tmp_path: Pa
         ("probes = {'sum': 'packets'}\nsum = 'many'", "probe 'sum': 'many' is not a number"),
         ("probes = {'sum': 'packets'}\nsum = None", "probe 'sum': None is not a number"),
         ("probes = {'sum': 'packets'}", "has no attribute 'sum'"),
-        ("def enqueue(self, packet, now):\n    self.drop(packet, 'mood')", "drop: there is no reason 'mood'"),
+        (
+            "def enqueue(self, packet, now):\n    self.drop(packet, 'mood')",
+            "drop: there is no reason 'mood': allowed are overlimit, congestion, unfair",
+        ),
+        (
+            "def enqueue(self, packet, now):\n    self.mark(packet, 'mood')",
+            "mark: there is no reason 'mood': allowed are congestion, threshold",
+        ),
+        ("def dequeue(self, now):\n    return bytes(10**6)", "dequeue returned b'\\x00"),
+        (
+            "async def enqueue(self, packet, now):\n    self.queue.append(packet)",
+            "enqueue returned a coroutine, whose body nobody runs: allowed is a method without yield, async and await",
+        ),
+        (
+            "def enqueue(self, packet, now):\n    self.queue.append(packet)\n    yield",
+            "enqueue returned a generator, whose body nobody runs",
+        ),
         ("def __init__(self):\n    raise ValueError('no')", "@, line 4, in __init__)"),
         ("params = {'target': 'soon'}", "params: target: 'soon' is no value"),
         ("params = {'target': '5ms 10ms..20ms'}", "out of range"),
@@ -114,6 +130,7 @@ def a_mistake_is_one_line_with_its_place(body: str, says: str, tmp_path: Path, a
     ended = aqmlab("compare", *arguments)
     assert ended.status == 2
     assert says.replace("@", str(tmp_path / "mine.py")) in ended.line
+    assert len(ended.line) < 1000
     assert not [path for path in tmp_path.iterdir() if path.name not in ("mine.py", "results")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
@@ -279,6 +279,123 @@ def a_transport_that_raises_ends_the_run_with_its_place(aimd: str, monkeypatch: 
     monkeypatch.setattr(sys.modules["aimd"].AIMD, "receive", fails)
     with pytest.raises(InputError, match="aimd: ZeroDivisionError: no window"):
         aqmlab.compare(rate="4mbit", rtt="40ms", duration="1s", flows=f"1*{aimd}", aqm="fifo", seeds=1)
+
+
+class Mistaken(aqmlab.Transport):
+    """Sends 1000 bytes each millisecond, but for one mistake."""
+
+    ecn = True
+    mistake: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.next = self.start if self.role == "client" else None
+        self.owed = 0
+        vars(self).update(self.mistake.get("attributes", {}))
+
+    def receive(self, datagram: bytes, ecn: int, now: int) -> Any:  # noqa: ARG002
+        """Count it, and answer."""
+        self.owed += self.role == "server"
+        self.delivered += len(datagram) if self.role == "server" else 0
+        self.delivered = self.mistake.get("delivered", {}).get(self.delivered, self.delivered)
+        return self.mistake["receive"]() if "receive" in self.mistake else None
+
+    def send(self, now: int) -> Any:
+        """Send what is due."""
+        if self.owed:
+            self.owed -= 1
+            return b"got it"
+        if self.next is None or now < self.next:
+            return None
+        self.next = now + 1_000_000
+        if self.mistake.get("send") == "endless":
+            self.next = now
+        return self.mistake.get("sent", bytes(1000))
+
+    def deadline(self) -> Any:
+        """Wait for the next one."""
+        return self.mistake.get("deadline", self.next) if self.role == "client" else None
+
+
+async def _later() -> None:
+    """Do nothing, and not yet."""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("mistake", "says"),
+    [
+        ({"deadline": 0}, "deadline returned 0 at 1000 ns, the last of 100 times without a datagram sent or received"),
+        ({"deadline": -5}, "deadline returned -5 at 1000 ns, the last of 100 times"),
+        ({"deadline": 1.5}, "deadline returned 1.5: allowed is whole nanoseconds, or None"),
+        ({"deadline": True}, "deadline returned True: allowed is whole nanoseconds, or None"),
+        ({"send": "endless"}, "send returned the last of 100000 datagrams at 0 ns: it must return None when no more"),
+        (
+            {"sent": bytes(10_000_000)},
+            "send returned a datagram of 10000000 bytes: allowed are 1 to 1472, since the key",
+        ),
+        ({"sent": b""}, "send returned a datagram of 0 bytes: allowed are 1 to 1472, since the key packet is 1500b"),
+        ({"sent": "text"}, "send returned 'text': allowed is bytes, a tuple of bytes and an ECN field, or None"),
+        ({"sent": (b"x", 1, 2)}, "send returned (b'x', 1, 2): allowed is bytes, a tuple of bytes and an ECN field"),
+        (
+            {"sent": (b"x", 7)},
+            "send returned the ECN field 7: allowed is 0 (not ECN-capable), 1 (ECT(1)) or 2 (ECT(0))",
+        ),
+        ({"sent": (b"x", 3)}, "send returned the ECN field 3: allowed is 0"),
+        ({"sent": (b"x", "CE")}, "send returned the ECN field 'CE': allowed is 0"),
+        ({"attributes": {"delivered": 10**30}}, f"delivered is {10**30}: allowed is a whole number of bytes from 0"),
+        ({"attributes": {"delivered": 1.5}}, "delivered is 1.5: allowed is a whole number of bytes from 0"),
+        (
+            {"delivered": {3000: 3001}},
+            "delivered is 3001: allowed is a whole number of bytes from 2000, what it was bef",
+        ),
+        (
+            {"delivered": {3000: 1}},
+            "delivered is 1: allowed is a whole number of bytes from 2000, what it was before, to",
+        ),
+        (
+            {"attributes": {"rtt": "x"}},
+            "rtt is 'x': allowed is a whole number of nanoseconds from 0 to 100000000000, or",
+        ),
+        ({"attributes": {"rtt": -5}}, "rtt is -5: allowed is a whole number of nanoseconds from 0"),
+        ({"attributes": {"window": 10**13}}, "window is 10000000000000: allowed is a whole number of bytes from 0 to"),
+        (
+            {"attributes": {"window": "x" * 10**6}},
+            "xxxxxx...: allowed is a whole number of bytes from 0 to 1000000000000",
+        ),
+        (
+            {"receive": _later},
+            "receive returned a coroutine, whose body nobody runs: allowed is a method without yield",
+        ),
+    ],
+)
+def what_a_transport_answers_is_checked(mistake: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Mistaken, "mistake", mistake)
+    kinds = _registered(Mistaken)
+    path = {"rate": "10mbit", "rtt": "10ms", "duration": "1s", "warmup": "0s", "aqm": "fifo", "seeds": 1}
+    with pytest.raises(InputError) as refused:
+        aqmlab.compare(**path, flows=f"1*{next(kinds)}:start=0s")
+    next(kinds, None)
+    text = str(refused.value)
+    assert says in text
+    assert text.startswith("mistaken: ")
+    assert "\n" not in text
+    assert len(text) < 400
+
+
+def a_transport_without_a_mistake_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = _registered(Mistaken)
+    path = {"rate": "10mbit", "rtt": "10ms", "duration": "1s", "warmup": "0s", "aqm": "fifo", "seeds": 1}
+    kind = next(kinds)
+    assert aqmlab.compare(**path, flows=f"1*{kind}:start=0s").runs["goodput_mbit"].item() > 7.5
+    monkeypatch.setattr(Mistaken, "ecn", False)
+    monkeypatch.setattr(Mistaken, "mistake", {"sent": (b"x", 1)})
+    next(kinds, None)
+    kinds = _registered(Mistaken)
+    with pytest.raises(
+        InputError, match="send returned the ECN field 1: allowed is 0, since the class does not declare"
+    ):
+        aqmlab.compare(**path, flows=f"1*{next(kinds)}:start=0s")
+    next(kinds, None)
 
 
 def a_class_that_cannot_be_a_kind_of_flow_is_refused() -> None:

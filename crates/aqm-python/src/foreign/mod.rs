@@ -5,6 +5,7 @@
 //! neither there nor here. What Python raises ends the run: the discipline holds its packets from then on, tells the
 //! monitor to stop, and leaves the exception where the run's caller finds it.
 
+mod answers;
 mod declared;
 mod params;
 mod stage;
@@ -15,6 +16,7 @@ pub(crate) use stage::staged;
 pub(crate) use transport::{declare_transport, declared_transports};
 
 use crate::error::input;
+use answers::{done, shown};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
 use aqm_core::discipline::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
@@ -204,9 +206,10 @@ impl Signals {
     /// Drops a packet that arrived and was not sent: out of fairness (`unfair`), or to signal congestion.
     #[pyo3(signature = (packet, reason = "congestion"))]
     fn drop(&mut self, packet: &Handle, reason: &str) -> PyResult<()> {
-        let known =
-            DropReason::ALL.iter().find(|one| one.name() == reason && **one != DropReason::Unspecified);
-        let reason = known.ok_or_else(|| input(format!("drop: there is no reason '{reason}'")))?;
+        let mut known = DropReason::ALL.iter().filter(|one| **one != DropReason::Unspecified);
+        let allowed = known.clone().map(|one| one.name()).collect::<Vec<_>>().join(", ");
+        let unknown = || input(format!("drop: there is no reason '{reason}': allowed are {allowed}"));
+        let reason = known.find(|one| one.name() == reason).ok_or_else(unknown)?;
         self.0.push(Signal::Drop(packet.ticket, *reason));
         Ok(())
     }
@@ -217,7 +220,11 @@ impl Signals {
         let reason = match reason {
             "congestion" => MarkReason::Congestion,
             "threshold" => MarkReason::Threshold,
-            _ => return Err(input(format!("mark: there is no reason '{reason}'"))),
+            _ => {
+                let allowed =
+                    [MarkReason::Congestion, MarkReason::Threshold].map(MarkReason::name).join(", ");
+                return Err(input(format!("mark: there is no reason '{reason}': allowed are {allowed}")));
+            }
         };
         match packet.ecn.swap(if packet.ecn() == 0 { 0 } else { Ecn::Ce as u8 }, Ordering::Relaxed) {
             0 => Ok(false),
@@ -329,6 +336,11 @@ impl Foreign {
                     let packet = self.take(number).expect("it is held");
                     cx.drop(packet, reason);
                 }
+                Signal::Mark(..) if !self.info.traits.ecn => {
+                    return Err(input(
+                        "mark: the class does not declare ecn = True: allowed is drop".to_owned(),
+                    ));
+                }
                 Signal::Mark(ticket, reason) => {
                     let number = self.held_number("marks", ticket)?;
                     let (packet, _) = self.held.get_mut(&number).expect("it is held");
@@ -345,7 +357,10 @@ impl Foreign {
             let (number, (_, handle)) =
                 self.held.last_key_value().expect("what exceeds a limit is not empty");
             let (number, handle) = (*number, Python::attach(|py| handle.clone_ref(py)));
-            self.call(cx, |py, this, _| this.object.call_method1(py, intern!(py, "remove"), (handle,)));
+            self.call(cx, |py, this, _| {
+                let returned = this.object.call_method1(py, intern!(py, "remove"), (handle,))?;
+                done("remove", returned.bind(py))
+            });
             match self.take(number) {
                 Some(packet) => cx.drop(packet, DropReason::Reconfigured),
                 None => self.fail(input(format!("remove drops packet {number}, which is dropped anyway"))),
@@ -406,7 +421,9 @@ impl Discipline for Foreign {
                 let random = this.object.getattr(py, intern!(py, "random"))?;
                 random.call_method1(py, intern!(py, "seed"), (cx.below(1 << 53),))?;
             }
-            this.object.call_method1(py, intern!(py, "enqueue"), (given, cx.now.as_nanos()))
+            let returned =
+                this.object.call_method1(py, intern!(py, "enqueue"), (given, cx.now.as_nanos()))?;
+            done("enqueue", returned.bind(py))
         });
     }
 
@@ -417,7 +434,8 @@ impl Discipline for Foreign {
                 return Ok(None);
             }
             let handle = sent.bind(py).cast::<Handle>().map_err(|_| {
-                input(format!("dequeue returned {}, which is neither a packet nor None", sent.bind(py)))
+                let sent = shown(sent.bind(py));
+                input(format!("dequeue returned {sent}, which is neither a packet nor None"))
             })?;
             // What it drops meanwhile it cannot send.
             this.signal(py, cx)?;
@@ -474,7 +492,9 @@ impl Discipline for Foreign {
     fn on_wakeup(&mut self, cx: &mut Cx<'_>) {
         if self.info.traits.wakes {
             self.call(cx, |py, this, cx| {
-                this.object.call_method1(py, intern!(py, "on_wakeup"), (cx.now.as_nanos(),))
+                let returned =
+                    this.object.call_method1(py, intern!(py, "on_wakeup"), (cx.now.as_nanos(),))?;
+                done("on_wakeup", returned.bind(py))
             });
             if self.backlog.packets > 0 && self.asked <= Some(cx.now.as_nanos()) {
                 // What is still due is for the link to take, as soon as it is free.

@@ -2,18 +2,20 @@
 //!
 //! A class is declared under a name of its own, and is a stack as those of other crates. What Python raises ends the run.
 
+use super::answers::{done, refused, whole};
 use super::params::{param_spec, values};
 use super::stage::{fault, stop, visit};
 use crate::error::input;
 use aqm_core::packet::Ecn;
 use aqm_core::params::ParamSpec;
 use aqm_core::units::{Span, Time};
-use aqm_sim::stack::{ECN, End, Ends, Info, MINIMAL, PACKET, Stack, Task};
+use aqm_sim::stack::{ECN, End, Ends, Info, LARGEST_DATAGRAM, MINIMAL, PACKET, Stack, Task};
 use aqm_sim::transport::Values;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 static DECLARED: Mutex<BTreeMap<&'static str, Arc<ForeignStack>>> = Mutex::new(BTreeMap::new());
@@ -84,18 +86,31 @@ impl Stack for ForeignStack {
     }
 
     fn connect(&self, given: &Values, mut task: Task) -> Result<Ends, String> {
+        let packet = given.bytes(PACKET.name).map_or(u64::MAX, |bytes| bytes.as_u64());
+        let datagram = packet.saturating_sub(self.info.headers.into());
+        let largest = (LARGEST_DATAGRAM.min(usize::try_from(datagram).unwrap_or(usize::MAX)), packet);
         let mut end = |role: &str| {
             let (size, start, seed) = (task.size, task.start.as_nanos(), task.random.next_u64());
             Python::attach(|py| {
                 let made = values(py, given.iter())
                     .and_then(|values| visit(py, || self.make.call1(py, (role, values, size, start, seed))));
                 match made {
-                    Ok(object) => Ok(Box::new(ForeignEnd {
-                        name: self.info.name,
-                        marks: self.marks,
-                        object,
-                        has_failed: false,
-                    })),
+                    Ok(object) => {
+                        let end = ForeignEnd {
+                            name: self.info.name,
+                            marks: self.marks,
+                            largest,
+                            object,
+                            has_failed: false,
+                            now: Time::ZERO,
+                            at_once: 0,
+                            stalls: 0,
+                            arrived: 0,
+                            delivered: AtomicU64::new(0),
+                        };
+                        let end = end.checked().ok_or("its attributes are not allowed")?;
+                        Ok(Box::new(end) as Box<dyn End>)
+                    }
                     Err(error) => {
                         let fault = fault(py, self.info.name, error);
                         let why = fault.value(py).to_string();
@@ -110,12 +125,32 @@ impl Stack for ForeignStack {
     }
 }
 
+/// So many deadlines in a row that have passed, without a datagram sent or received, are an endless loop.
+const MOST_STALLS: u32 = 100;
+/// So many datagrams at one instant are an endless loop: more than any window of the paths that are simulated holds.
+const MOST_AT_ONCE: u32 = 100_000;
+/// The least time between two deadlines of an end: a microsecond, as the simulator's own.
+const SHORTEST_WAIT_NS: u64 = 1_000;
+/// No round-trip time is longer, and no window larger.
+const LONGEST_RTT_NS: u64 = 100_000_000_000;
+const LARGEST_WINDOW: u64 = 1_000_000_000_000;
+
 /// One end, which Python has.
 struct ForeignEnd {
     name: &'static str,
     marks: bool,
+    /// Most bytes of a datagram, and of the packet that it makes.
+    largest: (usize, u64),
     object: Py<PyAny>,
     has_failed: bool,
+    /// The time of the last call, and how many datagrams have left at it.
+    now: Time,
+    at_once: u32,
+    /// Deadlines in a row that had passed.
+    stalls: u32,
+    /// Bytes of the datagrams that have arrived, and what the application had got of them when that was last asked.
+    arrived: u64,
+    delivered: AtomicU64,
 }
 
 impl ForeignEnd {
@@ -138,69 +173,187 @@ impl ForeignEnd {
             }
         })
     }
+
+    fn fail(&mut self, problem: String) {
+        self.has_failed = true;
+        stop(|| Python::attach(|py| fault(py, self.name, input(problem))));
+    }
+
+    /// Time has come to `now`.
+    fn reach(&mut self, now: Time) {
+        if now != self.now {
+            (self.now, self.at_once) = (now, 0);
+        }
+    }
+
+    /// Checks what a new end says of itself before anything has happened.
+    fn checked(self) -> Option<ForeignEnd> {
+        self.look(|py, object| {
+            delivered(object.bind(py), 0, self.arrived)?;
+            rtt(object.bind(py))?;
+            window(object.bind(py))
+        })?;
+        Some(self)
+    }
+
+    /// A datagram that Python returned: its bytes, and its ECN field.
+    fn datagram<'py>(&self, sent: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyBytes>, Ecn)> {
+        let allowed = "bytes, a tuple of bytes and an ECN field, or None";
+        let (bytes, field) = match sent.cast::<PyTuple>() {
+            Ok(pair) if pair.len() == 2 => (pair.get_item(0)?, Some(pair.get_item(1)?)),
+            _ => (sent.clone(), None),
+        };
+        let bytes = bytes.cast_into::<PyBytes>().map_err(|_| refused("send returned", sent, allowed))?;
+        let (length, (largest, packet)) = (bytes.as_bytes().len(), self.largest);
+        if !(1..=largest).contains(&length) {
+            return Err(input(format!(
+                "send returned a datagram of {length} bytes: allowed are 1 to {largest}, since the key packet is {packet}b"
+            )));
+        }
+        let Some(field) = field else { return Ok((bytes, Ecn::NotEct)) };
+        let allowed = if self.marks {
+            "0 (not ECN-capable), 1 (ECT(1)) or 2 (ECT(0))"
+        } else {
+            "0, since the class does not declare ecn = True"
+        };
+        let ecn = match whole("send returned the ECN field", &field, allowed)? {
+            Some(0) => Ecn::NotEct,
+            Some(1) if self.marks => Ecn::Ect1,
+            Some(2) if self.marks => Ecn::Ect0,
+            _ => return Err(refused("send returned the ECN field", &field, allowed)),
+        };
+        Ok((bytes, ecn))
+    }
+}
+
+/// What an end has delivered: never less than `before`, and no more than has arrived.
+fn delivered(object: &Bound<'_, PyAny>, before: u64, arrived: u64) -> PyResult<u64> {
+    let value = object.getattr(intern!(object.py(), "delivered"))?;
+    let allowed =
+        format!("a whole number of bytes from {before}, what it was before, to {arrived}, what has arrived");
+    match whole("delivered is", &value, &allowed)? {
+        Some(bytes) if (i128::from(before)..=i128::from(arrived)).contains(&bytes) => Ok(bytes as u64),
+        _ => Err(refused("delivered is", &value, &allowed)),
+    }
+}
+
+fn rtt(object: &Bound<'_, PyAny>) -> PyResult<Option<Span>> {
+    let value = object.getattr(intern!(object.py(), "rtt"))?;
+    Ok(within("rtt is", &value, LONGEST_RTT_NS, "nanoseconds")?.map(Span::from_nanos))
+}
+
+fn window(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    let value = object.getattr(intern!(object.py(), "window"))?;
+    within("window is", &value, LARGEST_WINDOW, "bytes")
+}
+
+/// A whole number from zero on, or none.
+fn within(what: &str, value: &Bound<'_, PyAny>, most: u64, unit: &str) -> PyResult<Option<u64>> {
+    let allowed = format!("a whole number of {unit} from 0 to {most}, or None");
+    match whole(what, value, &allowed)? {
+        None => Ok(None),
+        Some(number) if (0..=i128::from(most)).contains(&number) => Ok(Some(number as u64)),
+        Some(_) => Err(refused(what, value, &allowed)),
+    }
 }
 
 impl End for ForeignEnd {
     fn on_datagram(&mut self, datagram: &[u8], ecn: Ecn, now: Time) {
+        self.reach(now);
+        (self.stalls, self.at_once) = (0, 0);
+        self.arrived += datagram.len() as u64;
         self.ask(|py, object| {
             let bytes = PyBytes::new(py, datagram);
-            object.call_method1(py, intern!(py, "receive"), (bytes, ecn as u8, now.as_nanos())).map(drop)
+            let returned =
+                object.call_method1(py, intern!(py, "receive"), (bytes, ecn as u8, now.as_nanos()))?;
+            done("receive", returned.bind(py))
         });
     }
 
     fn next_datagram(&mut self, datagram: &mut Vec<u8>, now: Time) -> Option<Ecn> {
-        let marks = self.marks;
-        self.ask(|py, object| {
+        self.reach(now);
+        if self.at_once == MOST_AT_ONCE {
+            self.fail(format!(
+                "send returned the last of {MOST_AT_ONCE} datagrams at {} ns: it must return None when no more leave now",
+                now.as_nanos()
+            ));
+        }
+        if self.has_failed {
+            return None;
+        }
+        let sent = self.look(|py, object| {
             let sent = object.call_method1(py, intern!(py, "send"), (now.as_nanos(),))?;
-            let sent = sent.bind(py);
-            if sent.is_none() {
+            if sent.is_none(py) {
                 return Ok(None);
             }
-            let (bytes, ecn) = match sent.extract::<(Bound<'_, PyAny>, u8)>() {
-                Ok((bytes, ecn)) => (bytes, ecn),
-                Err(_) => (sent.clone(), 0),
-            };
-            let bytes = bytes.cast::<PyBytes>().map_err(|_| {
-                input(format!(
-                    "send returned {sent}, which is neither bytes, nor bytes and an ECN field, nor None"
-                ))
-            })?;
+            let (bytes, ecn) = self.datagram(sent.bind(py))?;
             datagram.extend_from_slice(bytes.as_bytes());
-            Ok(Some(match ecn {
-                1 if marks => Ecn::Ect1,
-                2 if marks => Ecn::Ect0,
-                _ => Ecn::NotEct,
-            }))
-        })?
+            Ok(Some(ecn))
+        });
+        self.has_failed = sent.is_none();
+        let ecn = sent??;
+        self.stalls = 0;
+        self.at_once += 1;
+        Some(ecn)
     }
 
     fn deadline(&mut self) -> Option<Time> {
-        let at = self
-            .ask(|py, object| object.call_method0(py, intern!(py, "deadline"))?.extract::<Option<u64>>(py));
-        at?.map(Time::from_nanos)
+        const ALLOWED: &str = "whole nanoseconds, or None";
+        let at = self.ask(|py, object| {
+            let returned = object.call_method0(py, intern!(py, "deadline"))?;
+            whole("deadline returned", returned.bind(py), ALLOWED)
+        });
+        let returned = at??;
+        // A time below zero is as past as zero.
+        let at = returned.clamp(0, u64::MAX.into()) as u64;
+        if at >= self.now.as_nanos().saturating_add(SHORTEST_WAIT_NS) {
+            self.stalls = 0;
+        } else {
+            self.stalls += 1;
+            if self.stalls == MOST_STALLS {
+                self.fail(format!(
+                    "deadline returned {returned} at {} ns, the last of {MOST_STALLS} times without a datagram sent or received: it must return a later time, or None",
+                    self.now.as_nanos()
+                ));
+                return None;
+            }
+        }
+        Some(Time::from_nanos(at))
     }
 
     fn on_timer(&mut self, now: Time) {
-        self.ask(|py, object| object.call_method1(py, intern!(py, "on_timer"), (now.as_nanos(),)).map(drop));
+        self.reach(now);
+        self.ask(|py, object| {
+            let returned = object.call_method1(py, intern!(py, "on_timer"), (now.as_nanos(),))?;
+            done("on_timer", returned.bind(py))
+        });
     }
 
     fn write(&mut self, bytes: u64, now: Time) {
+        self.reach(now);
+        (self.stalls, self.at_once) = (0, 0);
         self.ask(|py, object| {
-            object.call_method1(py, intern!(py, "write"), (bytes, now.as_nanos())).map(drop)
+            let returned = object.call_method1(py, intern!(py, "write"), (bytes, now.as_nanos()))?;
+            done("write", returned.bind(py))
         });
     }
 
     fn delivered(&self) -> u64 {
-        let read = self.look(|py, object| object.getattr(py, intern!(py, "delivered"))?.extract(py));
-        read.unwrap_or(0)
+        let before = self.delivered.load(Ordering::Relaxed);
+        if self.has_failed {
+            return before;
+        }
+        let read = self.look(|py, object| delivered(object.bind(py), before, self.arrived));
+        let delivered = read.unwrap_or(before);
+        self.delivered.store(delivered, Ordering::Relaxed);
+        delivered
     }
 
     fn rtt(&self) -> Option<Span> {
-        let read = self.look(|py, object| object.getattr(py, intern!(py, "rtt"))?.extract::<Option<u64>>(py));
-        read?.map(Span::from_nanos)
+        self.look(|py, object| rtt(object.bind(py)))?
     }
 
     fn window(&self) -> Option<u64> {
-        self.look(|py, object| object.getattr(py, intern!(py, "window"))?.extract(py))?
+        self.look(|py, object| window(object.bind(py)))?
     }
 }

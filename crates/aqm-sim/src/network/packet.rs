@@ -144,10 +144,10 @@ impl Slab {
         self.packets.iter().zip(alive).filter_map(|(packet, alive)| alive.then_some(packet))
     }
 
-    /// Whether there are more packets than there may be at once. The run ends soon: senders need not go on.
+    /// Whether there are more packets or payloads than there may be at once. The run ends soon: senders need not go on.
     #[inline]
     pub(crate) fn is_exceeded(&self) -> bool {
-        self.packets.len() > self.most
+        self.packets.len() > self.most || self.records.payloads.is_exceeded()
     }
 
     /// How many packets were there at once.

@@ -1,5 +1,8 @@
 //! The bytes of datagrams under way, beside their packets: queues move numbers, and nothing is copied.
 
+/// So many bytes may be under way: as much as the packets of a run may take.
+pub(crate) const MOST_BYTES: u64 = 2 << 30;
+
 /// Number of a payload.
 pub(crate) type PayloadId = u32;
 
@@ -16,6 +19,8 @@ pub(crate) struct Payloads {
     slots: Vec<Payload>,
     free: Vec<PayloadId>,
     spare: Vec<Vec<u8>>,
+    /// Bytes under way.
+    bytes: u64,
     /// Payloads sent, taken by their receivers, and gone with their packets; the whole run's.
     pub(crate) sent: u64,
     pub(crate) taken: u64,
@@ -36,6 +41,7 @@ impl Payloads {
 
     pub(crate) fn insert(&mut self, payload: Payload) -> PayloadId {
         self.sent += 1;
+        self.bytes += payload.bytes.len() as u64;
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = payload;
@@ -51,20 +57,51 @@ impl Payloads {
     /// The receiver takes a payload.
     pub(crate) fn take(&mut self, id: PayloadId) -> Payload {
         self.taken += 1;
-        self.free.push(id);
-        std::mem::take(&mut self.slots[id as usize])
+        self.remove(id)
     }
 
     /// The packet of a payload is gone.
     pub(crate) fn discard(&mut self, id: PayloadId) {
         self.dropped += 1;
-        self.free.push(id);
-        let Payload { bytes, .. } = std::mem::take(&mut self.slots[id as usize]);
+        let Payload { bytes, .. } = self.remove(id);
         self.give_back(bytes);
+    }
+
+    fn remove(&mut self, id: PayloadId) -> Payload {
+        self.free.push(id);
+        let payload = std::mem::take(&mut self.slots[id as usize]);
+        self.bytes -= payload.bytes.len() as u64;
+        payload
+    }
+
+    /// Whether there are more bytes than there may be at once.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.bytes > MOST_BYTES
     }
 
     /// How many are under way.
     pub(crate) fn alive(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_under_way_are_bounded() {
+        let mut payloads = Payloads::default();
+        let mut ids = Vec::new();
+        // Not touched: such memory is not taken.
+        for _ in 0..=2 {
+            ids.push(payloads.insert(Payload { flow: 0, bytes: vec![0; 1 << 30] }));
+        }
+        assert!(payloads.is_exceeded());
+        payloads.discard(ids[0]);
+        assert!(!payloads.is_exceeded());
+        payloads.take(ids[1]);
+        payloads.take(ids[2]);
+        assert_eq!((payloads.bytes, payloads.alive()), (0, 0));
     }
 }

@@ -39,6 +39,8 @@ impl Simulation {
     /// Packets and bytes are conserved at every port, on every wire and for every flow, and none was faster than
     /// propagation.
     pub(super) fn check(&self) -> Result<(), RunError> {
+        // Senders stop, with timers unset, where there is no room for what they send.
+        self.check_room()?;
         self.check_queues(&self.devices)?;
         self.check_wires(&self.in_flight)?;
         let on_wires = self.in_flight.iter().map(|queue| queue.iter().count() as u64);

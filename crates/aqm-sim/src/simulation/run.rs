@@ -6,6 +6,7 @@ use crate::measure::metrics::PortSample;
 use crate::metrics::registry::Part;
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::PacketId;
+use crate::network::payloads::MOST_BYTES;
 use crate::network::port::{NONE, PortId};
 use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
@@ -160,9 +161,15 @@ impl Simulation {
     }
 
     /// Whether memory was meant to hold all the packets that were on their way at once.
-    fn check_room(&self) -> Result<(), RunError> {
+    pub(super) fn check_room(&self) -> Result<(), RunError> {
         if !self.shared.slab.is_exceeded() {
             return Ok(());
+        }
+        if self.shared.slab.records.payloads.is_exceeded() {
+            return Err(RunError::Input(format!(
+                "datagrams with more than {} MiB are on their way at once: lower rates, windows, messages, the buffer or the number of flows",
+                MOST_BYTES >> 20
+            )));
         }
         let most = self.shared.slab.most;
         Err(RunError::Input(format!(

@@ -18,7 +18,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -120,6 +120,11 @@ verdict-rates: $(NATIVE) ## simulate how often verdicts on claims are wrong (two
 
 advice-lines: $(NATIVE) ## what `advise` says of 24 lines, quickly and in full: writes docs/explanation/advice-lines.md (ten minutes)
 	$(BIN)/python scripts/advice_lines.py docs/explanation/advice-lines.md
+
+PACKETDRILL :=
+packetdrill: tools ## play a clone of github.com/google/packetdrill (PACKETDRILL=/path): writes docs/reference/packetdrill.md
+	@test -n "$(PACKETDRILL)" || { echo "name a clone of https://github.com/google/packetdrill: make packetdrill PACKETDRILL=/path" >&2; exit 2; }
+	$(PYTHON) scripts/packetdrill.py "$(PACKETDRILL)" --write docs/reference/packetdrill.md
 
 diagnosis-rates: $(NATIVE) ## how well captures of sixty simulated lines are diagnosed: writes docs/how-to/diagnose.md (half a minute)
 	$(BIN)/python scripts/diagnosis_rates.py --write docs/how-to/diagnose.md

@@ -32,6 +32,11 @@ impl Application {
         }
     }
 
+    /// An acknowledgment arrives: only the call with MSG_MORE held anything back (tcp_push_pending_frames).
+    pub(super) fn on_ack(&mut self) {
+        self.more = false;
+    }
+
     /// What was held back goes now.
     pub(super) fn flush(&mut self) {
         (self.flushing, self.more) = (true, false);

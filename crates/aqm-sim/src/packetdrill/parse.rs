@@ -124,6 +124,12 @@ fn set_option(options: &mut Options, name: &str, value: &str) -> Result<(), Stri
     };
     match name {
         "tolerance_usecs" => options.tolerance = microseconds()?,
+        "tolerance_percent" => {
+            let percent = value.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+            let percent =
+                percent.ok_or_else(|| format!("--{name} is '{}': allowed is 0 to 100", shortened(value)))?;
+            options.tolerance_share = (percent * 1000.0) as u64;
+        }
         "tcp_ts_tick_usecs" => {
             options.tick = microseconds()?;
             if options.tick == Span::ZERO {
@@ -199,6 +205,7 @@ mod tests {
             ("* close(3) = 0", "a.pkt:1: only a segment that is expected may come at any time"),
             ("--frob=1", "a.pkt:1: --frob is no option that is known here"),
             ("--tolerance_usecs=x", "a.pkt:1: --tolerance_usecs is 'x'"),
+            ("--tolerance_percent=nan", "a.pkt:1: --tolerance_percent is 'nan'"),
             ("--tcp_ts_tick_usecs=0", "a.pkt:1: --tcp_ts_tick_usecs is '0'"),
             ("0 < . 1:9999999999(9999999998)", "a.pkt:1: a sequence number is '9999999999'"),
             ("`rm -rf /`", "a.pkt:1: 'rm -rf /': not a command that sets up a sender"),

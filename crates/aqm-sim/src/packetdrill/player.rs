@@ -239,6 +239,10 @@ impl<'a> Player<'a> {
             let Some(segment) = sender.poll(self.now) else { break };
             self.step()?;
             let (seq, payload) = (segment.seq, u64::from(segment.payload));
+            if payload == 0 {
+                self.emit(seq.wrapping_add(1), 0, segment.flags, segment.ecn);
+                continue;
+            }
             let again = self.outstanding.get(&seq).copied();
             let sacked = again.is_some_and(|sent| sent.sacked);
             let once = again.is_none();
@@ -436,7 +440,11 @@ impl<'a> Player<'a> {
         let fin = packet.flags & flags::FIN != 0;
         if let (Some(ack), Some(sender)) = (packet.ack, &mut self.sender) {
             sender.set_peer_window(window);
+            self.application.on_ack();
             let (una, next) = sender.extent();
+            if ack.saturating_sub(1) > next + u64::from(self.fin_sent) {
+                return Ok(()); // RFC 9293 section 3.10.7.4: it acknowledges what was not sent, and is dropped
+            }
             // FIN takes a number after the data.
             let ack = ack.saturating_sub(1).min(if self.fin_sent { next } else { u64::MAX });
             // RFC 5681 section 2: what a duplicate acknowledgment is.
@@ -521,7 +529,9 @@ impl<'a> Player<'a> {
 
     /// `packet` is to be sent between `first` and `last`.
     fn expect(&mut self, packet: &Packet, first: Time, last: Time) -> Result<(), Fault> {
-        let tolerance = self.script.options.tolerance;
+        let options = &self.script.options;
+        let share = first.since(self.before).as_nanos().saturating_mul(options.tolerance_share) / 100_000;
+        let tolerance = options.tolerance.max(Span::from_nanos(share));
         let latest = last + tolerance;
         let mut sent_to = None;
         loop {

@@ -15,8 +15,10 @@ pub(super) struct Script {
 /// Its options.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// By how much a segment may be early or late.
+    /// By how much a segment may be early or late, or by which part of the time since the event before, in thousandths of a
+    /// percent, if that is more.
     pub(super) tolerance: Span,
+    pub(super) tolerance_share: u64,
     /// Time between two values of a timestamp (RFC 7323).
     pub(super) tick: Span,
     /// Whether a segment of the script is one segment of the sender, and not several.
@@ -28,10 +30,11 @@ pub(super) struct Options {
 }
 
 impl Default for Options {
-    /// packetdrill's own: 4 ms, and Linux's clock of timestamps.
+    /// packetdrill's own: 4 ms or 12.5 %, and Linux's clock of timestamps.
     fn default() -> Options {
         Options {
             tolerance: Span::from_millis(4),
+            tolerance_share: 12_500,
             tick: Span::from_millis(1),
             strict: false,
             tcp: None,

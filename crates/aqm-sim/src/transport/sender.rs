@@ -29,6 +29,7 @@ use validation::WindowUse;
 mod acknowledging;
 mod model;
 mod observed;
+mod persist;
 mod state;
 mod validation;
 
@@ -71,6 +72,8 @@ pub(crate) struct Sender {
     /// The receiver's last report.
     report: u32,
     losses: Losses,
+    /// A probe of the peer's window is due.
+    probe_window: bool,
 }
 
 /// Losses since the statistics were last reset.
@@ -111,6 +114,7 @@ impl Sender {
             sampler,
             report: 0,
             losses: Losses::default(),
+            probe_window: false,
         }
     }
 
@@ -312,9 +316,10 @@ impl Sender {
         let recovers = self.recovery.phase != Phase::Open || self.relapses();
         let quiet = recovers || self.board.sacked_bytes() > 0 || self.board.is_empty();
         if let Some(rack) = &mut self.rack {
+            // Section 7.2: an acknowledgment that tells nothing new does not postpone the probe.
             if quiet {
                 rack.probe_at = None;
-            } else {
+            } else if !duplicate {
                 rack.arm_probe(now, self.timer.rtt.smoothed(), alone, self.timer.deadline);
             }
         }
@@ -446,6 +451,10 @@ impl Sender {
         if self.timer.deadline.is_none_or(|deadline| deadline > now) {
             return false;
         }
+        if self.board.is_empty() {
+            self.on_persist_timer(now);
+            return false;
+        }
         let first = !matches!(self.recovery.phase, Phase::Loss { .. });
         if first {
             self.save_undo(self.stream.flight(), now);
@@ -504,12 +513,16 @@ impl Sender {
             }
             // RFC 5681 section 4.1.
             let idle = now.since(self.last_sent);
-            if self.settings.restarts && self.stream.next > 0 && idle > self.timer.rtt.rto() {
+            let restarts = self.settings.restarts && self.stream.next > 0;
+            if restarts && idle > self.timer.rtt.rto() && self.fresh(u64::MAX).is_some() {
                 self.control.on_idle();
             }
         }
         if self.paced_until(now).is_some() {
             return None;
+        }
+        if self.probe_window {
+            return Some(self.window_probe());
         }
         if let Some(probe) = self.probe(now) {
             return Some(probe);
@@ -541,6 +554,9 @@ impl Sender {
         let Some(payload) = fresh else {
             if self.next_payload() > 0 && self.is_too_small(room) {
                 self.usage.note(&self.stream, true);
+            }
+            if self.board.is_empty() {
+                self.persist(now);
             }
             return None;
         };

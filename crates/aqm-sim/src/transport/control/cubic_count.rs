@@ -171,7 +171,7 @@ mod tests {
     /// `count` acknowledgments of a segment each, one every `gap` milliseconds after `now`.
     fn acknowledge(cubic: &mut CubicCount, window: &mut Window, now: &mut Time, count: u64, gap: u64) {
         for _ in 0..count {
-            *now = *now + Span::from_millis(gap);
+            *now += Span::from_millis(gap);
             let now = *now;
             let acked = Acked::new(window.mss, now, Span::from_millis(100));
             cubic.observe(window, &acked);

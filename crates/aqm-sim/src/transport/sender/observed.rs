@@ -67,6 +67,9 @@ impl Sender {
     /// The peer's window is `bytes` from now on.
     pub(crate) fn set_peer_window(&mut self, bytes: u64) {
         self.settings.window_cap = bytes;
+        if self.board.is_empty() && bytes >= u64::from(self.next_payload()) {
+            self.stop_persisting();
+        }
     }
 
     /// Its state as Linux reports it.

@@ -33,13 +33,13 @@ SEGMENTS = ("eor", "mss", "nagle", "mtu_probe")
 
 # Why a script is not passed. The first fault of a script is what the sender does there.
 REASONS = {
-    "slow_start/slow-start-fq-ack-per-2pkt": "sch_fq sends the first ten segments at once, and then pairs; a sender with"
-    " `pacing=on` spaces single segments",
-    "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700": "an ACK that advances lets one segment more go (RFC"
-    " 9937). So does Linux: its version 7.1.3 has 5, too (tests/protocol/tcp/packetdrill of"
+    "slow_start/slow-start-fq-ack-per-2pkt": "sch_fq sends the first ten segments at once, and then pairs;"
+    " a sender with `pacing=on` spaces single segments",
+    "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700": "an ACK that advances lets one segment more go"
+    " (RFC 9937). So does Linux: its version 7.1.3 has 5, too (tests/protocol/tcp/packetdrill of"
     " [INET](https://github.com/inet-framework/inet))",
-    "fast_retransmit/fr-4pkt-fack-last-mss": "RACK's timer is due after a quarter of the RTT (RFC 8985 section 6.2), 25 ms."
-    " Linux 6.6 adds 2 ms (TCP_TIMEOUT_MIN_US), earlier versions two ticks: with 250 Hz 36 to 40 ms",
+    "fast_retransmit/fr-4pkt-fack-last-mss": "RACK's timer is due after a quarter of the RTT, 25 ms (RFC 8985 section"
+    " 6.2). Linux 6.6 adds 2 ms (TCP_TIMEOUT_MIN_US), earlier versions two ticks: with 250 Hz 36 to 40 ms",
     "mtu_probe/basic-v4": "a path's MTU does not change",
     "mtu_probe/basic-v6": "a path's MTU does not change",
 }
@@ -117,9 +117,9 @@ def page(commit: str, results: list[Result]) -> str:
         "Written by `make packetdrill PACKETDRILL=/path/to/clone`, from",
         f"[google/packetdrill](https://github.com/google/packetdrill) at commit `{commit[:12]}`.",
         "",
-        f"{passed} of {len(results)} scripts pass with `stack=linux`. Played is every script of the folders of `{SCRIPTS}`"
-        " that test",
-        "when a sender sends, and how it cuts what is written into segments. Other folders test sockets and receivers.",
+        f"{passed} of {len(results)} scripts pass with `stack=linux`. Played is every script of the folders of",
+        f"`{SCRIPTS}` that test when a sender sends, and how it cuts what is written into segments. Other folders",
+        "test sockets and receivers.",
         "What is read of the language is in `crates/aqm-sim/src/packetdrill/mod.rs`. The scripts are not part of this",
         "repository; those of our own are in `crates/aqm-sim/tests/packetdrill/scripts`.",
         "",

@@ -20,7 +20,13 @@ def _shares(aqm: str, flood: str, responsive: str) -> dict[str, float]:
 
 @pytest.mark.parametrize(
     ("aqm", "low", "high"),
-    [("sp", "class=1", "class=0"), ("sp:linux", "class=2", "class=1"), ("pfifo_fast", "dscp=0", "dscp=4")],
+    [
+        ("sp", "class=1", "class=0"),
+        ("sp:linux", "class=2", "class=1"),
+        ("pfifo_fast", "dscp=0", "dscp=4"),
+        ("prio", "dscp=2", "dscp=0"),
+        ("prio bands 2 priomap 0,1 priority class", "class=1", "class=0"),
+    ],
 )
 def strict_priority_is_strict_whoever_floods(aqm: str, low: str, high: str) -> None:
     behind = _shares(aqm, low, high)

@@ -63,7 +63,7 @@ class Classful(Oracle):
         return self.heads[number]
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        number = min(packet.traffic_class, len(self.children) - 1)
+        number = self.class_of(packet)
         if not self.makes_room(number, now):
             self.log("dropped", packet.number, "overlimit")
             return
@@ -71,6 +71,10 @@ class Classful(Oracle):
         self.children[number].push(packet)
         self.log("enqueued", packet.number)
         self.arrived(number, packet, was_empty)
+
+    def class_of(self, packet: Packet) -> int:
+        """The class that the host gave it, or the last."""
+        return min(packet.traffic_class, len(self.children) - 1)
 
     def makes_room(self, number: int, now: int) -> bool:
         """Whether a packet of a class fits, or others went for it."""

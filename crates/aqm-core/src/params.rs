@@ -510,13 +510,14 @@ impl Params {
         self.specs.iter().map(|spec| spec.name)
     }
 
-    /// How many disciplines this one will contain, at all depths: one for each of its `classes`.
+    /// How many disciplines this one will contain, at all depths: one for each of its classes or bands.
     pub fn disciplines_inside(&self) -> u64 {
         let inside = |(param, value): (&ParamSpec, &Value)| {
             let Value::Children(children) = value else { return 0 };
             let sizes = children.iter().map(|child| 1u64.saturating_add(child.params.disciplines_inside()));
-            let classes = match self.index("classes") {
-                Some(_) if param.kind == Kind::Children => self.count("classes") as usize,
+            let counted = ["classes", "bands"].into_iter().find(|name| self.index(name).is_some());
+            let classes = match counted {
+                Some(name) if param.kind == Kind::Children => self.count(name) as usize,
                 _ => children.len(),
             };
             let last = sizes.clone().next_back().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! Common code of classful disciplines: classes with a discipline in each, a scheduler that chooses among them, and a
 //! limit on all of them together.
 
+use super::priomap::Priomap;
 use super::sharing::{longer, longest, pushes_out};
 use super::{Blueprint, BuildChild, Discipline, LIMIT, ProbeSpec, Traits, total};
 use crate::backlog::Backlog;
@@ -31,8 +32,9 @@ pub(super) const CHILD: ParamSpec = ParamSpec::children(
     "tc: pfifo in each class",
 );
 
-pub(super) const LIMIT_OF_ALL: ParamSpec =
-    LIMIT.with_help("Limit of all classes together, in packets or bytes");
+pub(super) const LIMIT_OF_ALL: ParamSpec = LIMIT
+    .with_help("Limit of all classes together, in packets or bytes")
+    .or_auto("the limits of the children together");
 
 pub(super) const PROBES: &[ProbeSpec] =
     &[ProbeSpec { name: "busy_classes", unit: "classes", help: "Classes in which packets wait" }];
@@ -74,8 +76,7 @@ pub(super) struct Inside {
     pub(super) name: String,
     /// The parameter that names the child, and its number there if it names several.
     pub(super) param: (&'static str, Option<usize>),
-    /// The child, with the limit of all classes unless it has its own. That of a preset's child belongs to the preset's
-    /// limit: where only the limit of all is given, it is the child's, too.
+    /// The child, with the limit of all classes unless it has its own.
     pub(super) spec: Child,
 }
 
@@ -88,9 +89,8 @@ impl Inside {
         spec: &Child,
     ) -> Inside {
         let mut spec = spec.clone();
-        let has_limit = spec.params.names().any(|name| name == "limit");
-        let replaced = params.is_given("limit") && !params.is_given(param.0);
-        if has_limit && (replaced || !spec.params.is_given("limit")) {
+        let inherits = spec.params.names().any(|name| name == "limit") && !spec.params.is_given("limit");
+        if inherits && *params.get("limit") != Value::Auto {
             // A child whose limit cannot be that large keeps its own.
             let _ = spec.params.set("limit", params.get("limit").clone());
         }
@@ -112,20 +112,30 @@ impl Inside {
 pub(super) struct Layout {
     /// The classes that parameters ask for.
     pub(super) classes: fn(&Params) -> Vec<Inside>,
-    /// Whether a packet's class is the one that the host gave it.
+    /// The parameter that says how many.
+    pub(super) counted: &'static str,
+    /// How a packet's class is found; `None` if it is the one that the host gave it.
+    pub(super) priomap: Option<fn(&Params) -> Result<Priomap, ParamError>>,
+    /// Whether every packet of a class has that number, but for those of the last.
     pub(super) by_class: bool,
 }
 
 /// One class for each of `classes`, by the list of `child`.
-const BY_CLASS: Layout = Layout { classes: by_class, by_class: true };
+const BY_CLASS: Layout = Layout {
+    classes: |params| each(params, "classes", "class"),
+    counted: "classes",
+    priomap: None,
+    by_class: true,
+};
 
-fn by_class(params: &Params) -> Vec<Inside> {
+/// A class for each that the parameter `counted` counts, by the list of `child`; probes have `name` and a number.
+pub(super) fn each(params: &Params, counted: &str, name: &str) -> Vec<Inside> {
     let children = params.children("child");
     let of_class = |class: usize| {
         let place = class.min(children.len() - 1);
-        Inside::new(params, format!("class_{class}"), ("child", Some(place + 1)), &children[place])
+        Inside::new(params, format!("{name}_{class}"), ("child", Some(place + 1)), &children[place])
     };
-    (0..params.count("classes") as usize).map(of_class).collect()
+    (0..params.count(counted) as usize).map(of_class).collect()
 }
 
 /// A scheduler over classes.
@@ -135,6 +145,7 @@ pub(super) struct Classful<S> {
     backlog: Backlog,
     limit: Size,
     pushout: bool,
+    priomap: Option<Priomap>,
     link: Link,
     build_child: BuildChild,
     layout: Layout,
@@ -151,6 +162,21 @@ struct Class {
     /// sent.
     head: Option<Packet>,
     backlog: Backlog,
+}
+
+/// What the children hold together, if that can be added up.
+fn parts_limit(classes: &[Class]) -> Option<Size> {
+    let parts = classes.iter().map(|class| total(&class.inside.spec.params, &*class.child));
+    let sum = |all: Size, part: Size| {
+        let sum = all.with_count(all.count().saturating_add(part.count()));
+        (all.with_count(part.count()) == part).then_some(sum)
+    };
+    parts.reduce(|all, part| sum(all?, part?)).flatten()
+}
+
+/// The limit of all classes; with `auto` there is none but those of the children.
+fn limit(params: &Params) -> Size {
+    params.size("limit").unwrap_or(Size::Packets(u64::MAX))
 }
 
 impl<S: Scheduler> Classful<S> {
@@ -171,7 +197,7 @@ impl<S: Scheduler> Classful<S> {
         adopt: fn(&mut S, &Params),
     ) -> Result<Classful<S>, ParamError> {
         let Blueprint { params, link, build_child, .. } = blueprint;
-        let limit = params.size("limit").expect("limit has no auto");
+        let priomap = layout.priomap.map(|read| read(params)).transpose()?;
         let inside = params.disciplines_inside();
         if inside > MAX_DISCIPLINES {
             let problem = format!("stands for {inside} disciplines: allowed are {MAX_DISCIPLINES}");
@@ -187,8 +213,9 @@ impl<S: Scheduler> Classful<S> {
             classes,
             scheduler,
             backlog,
-            limit,
+            limit: limit(params),
             pushout: pushes_out(params),
+            priomap,
             link: *link,
             build_child,
             layout,
@@ -292,7 +319,8 @@ impl<S: Scheduler> Classful<S> {
         let wanted = (self.layout.classes)(params);
         let count = wanted.len();
         if count != self.classes.len() {
-            return Err(ParamError::relation("classes", count, "cannot change while packets may wait"));
+            let problem = "cannot change while packets may wait";
+            return Err(ParamError::relation(self.layout.counted, count, problem));
         }
         for (class, inside) in self.classes.iter().zip(&wanted) {
             if class.inside.spec.name != inside.spec.name {
@@ -369,7 +397,10 @@ fn select_unpaused(
 impl<S: Scheduler + Send> Discipline for Classful<S> {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let number = usize::from(packet.class).min(self.classes.len() - 1);
+        let number = match &self.priomap {
+            None => usize::from(packet.class).min(self.classes.len() - 1),
+            Some(priomap) => priomap.band(&packet),
+        };
         self.enqueue_in(number, packet, cx);
     }
 
@@ -409,20 +440,21 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
     }
 
     fn parts_limit(&self) -> Option<Size> {
-        let mut all = self.limit.with_count(0);
-        for class in &self.classes {
-            let part = total(&class.inside.spec.params, &*class.child)?;
-            let sum = all.count().saturating_add(part.count());
-            all = (all.with_count(part.count()) == part).then(|| all.with_count(sum))?;
-        }
-        Some(all)
+        parts_limit(&self.classes)
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
+        let priomap = self.layout.priomap.map(|read| read(params)).transpose()?;
+        if priomap != self.priomap && self.backlog.packets > 0 {
+            // Packets of one flow would overtake each other.
+            let problem = "cannot change the bands of packets while some wait";
+            return Err(ParamError::relation("priomap", params.get("priomap"), problem));
+        }
         let changed = self.change_children(params, cx);
         self.count_all();
         changed?;
-        self.limit = params.size("limit").expect("limit has no auto");
+        self.priomap = priomap;
+        self.limit = limit(params);
         self.pushout = pushes_out(params);
         (self.adopt)(&mut self.scheduler, params);
         self.trim(cx);

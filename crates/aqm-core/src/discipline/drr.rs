@@ -13,7 +13,7 @@
 //! The host sets the class of a packet; the paper hashes flows to queues. The head of a class is taken from its child
 //! at the start of its turn, and waits there if the deficit is too small, as in Linux: so a law at the head decides a
 //! round early. Classes share a limit, as in the paper, whose buffer stealing takes the room for a packet from the longest
-//! queue; Linux has only that of each child, of which the limit of `linux` is the sum.
+//! queue; `linux` has only that of each child.
 //!
 //! # Promises
 //! Order kept within a class; children decide on drops and marks, except at the limit of all classes. A class
@@ -24,7 +24,6 @@ use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::{Each, Kind, ParamSpec, Params, PerClass, Preset, Value};
 use crate::scheduler::Drr;
-use crate::units::Size;
 use alloc::boxed::Box;
 
 /// The registry entry.
@@ -38,10 +37,7 @@ pub static INFO: Info = Info {
         Preset {
             name: "linux",
             source: "drr_dequeue() of Linux 6.1 net/sched/sch_drr.c, the quantum is the MTU; a pfifo of txqueuelen (1000) packets in each class",
-            values: &[
-                ("limit", Value::Size(Size::Packets(4000))),
-                ("child", Value::Notation("fifo limit 1000p")),
-            ],
+            values: &[("limit", Value::Auto)],
         },
         Preset {
             name: "tcn",

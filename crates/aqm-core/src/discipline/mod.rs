@@ -36,6 +36,8 @@ pub mod pi;
 pub mod pi2;
 pub mod pie;
 pub mod pifo;
+pub mod prio;
+mod priomap;
 pub mod qfq;
 mod ranked;
 pub mod red;

@@ -18,10 +18,10 @@
 //! Order kept within a class; signals on arrival only; none for a packet that finds its queue empty; no random numbers.
 //! A class that holds no more than its part of the limit loses no packet to another, except in the authors' presets.
 
-use super::classful::{CLASSES, LIMIT_OF_ALL, per_class};
+use super::classful::{CLASSES, per_class};
 use super::sharing::{SHARING, longer, longest, pushes_out};
 use super::step::{Marker, UNMARKABLE};
-use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
+use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::packet::Packet;
@@ -41,7 +41,7 @@ pub static INFO: Info = Info {
     summary: "Deficit round robin with a marking threshold per queue from the time of a round",
     reference: "Bai, Chen, Chen and Wu 2016",
     params: &[
-        LIMIT_OF_ALL,
+        LIMIT.with_help("Limit of all classes together, in packets or bytes"),
         SHARING,
         CLASSES,
         ParamSpec::new(

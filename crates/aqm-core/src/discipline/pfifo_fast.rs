@@ -18,6 +18,7 @@
 //! Order kept within a band, and so within a flow that keeps its DSCP; drops only when full; never marks. A band that
 //! holds no more than a third of the limit loses no packet to another, except with `sharing complete`.
 
+use super::priomap::{LINUX, priority};
 use super::sharing::{SHARING, longer, longest, pushes_out};
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -37,26 +38,23 @@ pub static INFO: Info = Info {
     summary: "Three bands by type of service under strict priority, dropping only when full",
     reference: "Linux pfifo_fast; tc-pfifo_fast(8), tc-prio(8)",
     params: &[
-        LIMIT,
+        LIMIT.or_auto("three times band_limit"),
         SHARING.with_reference("as the schedulers over classes; ns-3: complete"),
         ParamSpec::new(
             "band_limit",
             Kind::Size,
             Value::Auto,
             (1.0, 1e12),
-            "Limit of each band, in packets or bytes; that of a preset belongs to the preset's limit",
+            "Limit of each band, in packets or bytes",
             "ns-3: the limit of all bands",
         )
-        .or_auto("limit"),
+        .or_auto("limit, or 1000 packets if that is auto, too"),
     ],
     presets: &[
         Preset {
             name: "linux",
             source: "pfifo_fast_enqueue() of Linux 6.1 net/sched/sch_generic.c: each band has a ring of txqueuelen (1000) packets",
-            values: &[
-                ("limit", Value::Size(Size::Packets(3000))),
-                ("band_limit", Value::Size(Size::Packets(1000))),
-            ],
+            values: &[("limit", Value::Auto)],
         },
         Preset {
             name: "ns3",
@@ -82,16 +80,13 @@ pub static INFO: Info = Info {
     build,
 };
 
-/// Band by the three lower bits of the DSCP, which are RFC 1349's delay, throughput and reliability: tc-prio(8).
-const BANDS: [usize; 8] = [
-    1, 1, // best effort
-    2, 2, // maximise throughput: bulk
-    0, 0, // minimise delay: interactive
-    1, 1, // both: interactive bulk
-];
+const BANDS: usize = 3;
+
+/// Packets in a queue of Ethernet, which each band has.
+const TXQUEUELEN: Size = Size::Packets(1000);
 
 struct PfifoFast {
-    bands: [Fifo; 3],
+    bands: [Fifo; BANDS],
     settings: Settings,
 }
 
@@ -102,10 +97,10 @@ struct Settings {
 }
 
 fn settings(params: &Params) -> Settings {
-    let limit = params.size("limit").expect("limit has no auto");
-    let of_preset = params.is_given("limit") && !params.is_given("band_limit");
-    let band_limit = params.size("band_limit").filter(|_| !of_preset);
-    Settings { limit, band_limit: band_limit.unwrap_or(limit), pushout: pushes_out(params) }
+    let limit = params.size("limit");
+    let band_limit = params.size("band_limit").or(limit).unwrap_or(TXQUEUELEN);
+    let all = band_limit.with_count(band_limit.count().saturating_mul(BANDS as u64));
+    Settings { limit: limit.unwrap_or(all), band_limit, pushout: pushes_out(params) }
 }
 
 fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
@@ -141,7 +136,7 @@ impl PfifoFast {
 impl Discipline for PfifoFast {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let number = BANDS[usize::from(packet.dscp & 7)];
+        let number = usize::from(LINUX[priority(packet.dscp)]);
         let Settings { limit, band_limit, .. } = self.settings;
         let full = self.bands[number].backlog().would_exceed(band_limit, packet.length)
             || (self.backlog().would_exceed(limit, packet.length)
@@ -243,7 +238,10 @@ mod tests {
             host.dropped()
         };
         assert_eq!(fill("pfifo_fast limit 6p band_limit 2p"), [4]);
+        // The oldest of the longer band goes; packets of equally long ones do not.
         assert_eq!(fill("pfifo_fast limit 2p"), [2, 3, 4]);
+        assert_eq!(fill("pfifo_fast limit 3p"), [0, 4]);
+        assert_eq!(fill("pfifo_fast:ns3 limit 3p"), [3, 4]);
     }
 
     #[test]

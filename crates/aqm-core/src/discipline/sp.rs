@@ -8,8 +8,8 @@
 //! See `aqmlab aqm show sp`.
 //!
 //! # Deviations
-//! The host sets a packet's class, not a priomap (`prio` has one). Classes share a limit; Linux has only that of each
-//! child, of which the limit of `linux` is the sum.
+//! The host sets a packet's class, not a priomap (`prio` has one). Classes share a limit; `linux` has only that of each
+//! child.
 //!
 //! # Promises
 //! Order kept within a class; children decide on drops and marks, except at the limit of all classes. A class
@@ -20,7 +20,6 @@ use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::{Preset, Value};
 use crate::scheduler::Sp;
-use crate::units::Size;
 use alloc::boxed::Box;
 
 /// The registry entry.
@@ -35,11 +34,7 @@ pub static INFO: Info = Info {
         Preset {
             name: "linux",
             source: "prio_dequeue() of Linux 6.1 net/sched/sch_prio.c, tc-prio(8): three bands with a pfifo of txqueuelen (1000) packets each",
-            values: &[
-                ("classes", Value::Count(3)),
-                ("limit", Value::Size(Size::Packets(3000))),
-                ("child", Value::Notation("fifo limit 1000p")),
-            ],
+            values: &[("classes", Value::Count(3)), ("limit", Value::Auto)],
         },
     ],
     probes: PROBES,
@@ -103,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_preset_s_child_belongs_to_the_limit_of_the_preset() {
+    fn what_it_holds_is_its_limit_or_that_of_its_children_together() {
         let total = |text: &str| {
             let host = Host::new(text);
             alloc::string::ToString::to_string(&host.qdisc.total().unwrap())

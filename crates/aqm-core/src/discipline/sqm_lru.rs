@@ -171,6 +171,8 @@ const LAYOUT: Layout = Layout {
             |name: &'static str| Inside::new(params, name.to_string(), (name, None), params.child(name));
         vec![queue("high"), queue("low")]
     },
+    counted: "",
+    priomap: None,
     by_class: false,
 };
 

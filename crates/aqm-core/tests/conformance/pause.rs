@@ -22,6 +22,8 @@ fn build(spec: &Spec) -> Qdisc {
 fn arrive(qdisc: &mut Qdisc, cookie: u64, class: u16, now: Time) {
     let mut packet = Packet::new(cookie, u64::from(class), 1000);
     (packet.class, packet.ecn, packet.source) = (class, Ecn::Ect0, u32::from(class));
+    // Schedulers by type of service have the first classes in bands of their own (tc-prio(8)).
+    packet.dscp = [0x10 >> 2, 0, 0x08 >> 2][usize::from(class % 3)];
     qdisc.enqueue(packet, now, &mut Unobserved);
 }
 

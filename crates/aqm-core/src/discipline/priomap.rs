@@ -1,0 +1,71 @@
+//! Linux's bands by type of service: a packet has a priority, and a map gives each priority its band.
+//!
+//! tc-prio(8) has the table of types of service; `rt_tos2priority()` and `prio2band` of Linux have the same in two
+//! steps. The types are those of RFC 1349, which the three lower bits of the DSCP were.
+
+use crate::packet::Packet;
+use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Value};
+
+/// Linux's priorities of packets, from 0 on.
+pub(super) const PRIORITIES: usize = 16;
+
+/// The band of each priority in `pfifo_fast`, and in `prio` unless given: tc-prio(8).
+pub(super) const LINUX: [u8; PRIORITIES] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+
+/// The priority of a code point (Linux's names of them: TC_PRIO_BESTEFFORT, BULK, INTERACTIVE, INTERACTIVE_BULK).
+#[inline]
+pub(super) fn priority(dscp: u8) -> usize {
+    // Minimise delay is bit 2, maximise throughput bit 1; maximise reliability, bit 0, decides nothing.
+    [0, 2, 6, 4][usize::from(dscp >> 1 & 3)]
+}
+
+/// The parameter `priomap`.
+pub(super) const PRIOMAP: ParamSpec = ParamSpec::new(
+    "priomap",
+    Kind::PerClass(Each::Count),
+    Value::PerClass(PerClass::of(Each::Count, &[1, 2, 2, 2, 1, 2, 0, 0, 1])),
+    (0.0, 15.0),
+    "Band of each priority from 0 to 15; further ones have the last that is given",
+    "tc-prio(8): 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
+);
+
+/// The parameter `priority`.
+pub(super) const PRIORITY: ParamSpec = ParamSpec::choice(
+    "priority",
+    &["tos", "class"],
+    "Where a packet's priority comes from: its type of service (DSCP), or its class, as by a socket's SO_PRIORITY",
+    "tc-prio(8): the type of service of what is forwarded",
+);
+
+/// Which band a packet belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Priomap {
+    bands: [u8; PRIORITIES],
+    by_class: bool,
+}
+
+impl Priomap {
+    /// The map that `params` have for so many `bands`.
+    pub(super) fn new(params: &Params) -> Result<Priomap, ParamError> {
+        let (count, map) = (params.count("bands"), params.per_class("priomap"));
+        if map.as_slice().len() > PRIORITIES {
+            let problem =
+                format_args!("has {} bands: there are {PRIORITIES} priorities", map.as_slice().len());
+            return Err(ParamError::relation("priomap", map, problem));
+        }
+        if let Some(band) = map.as_slice().iter().find(|band| u64::from(**band) >= count) {
+            let problem = format_args!("names band {band}: the last of {count} bands is {}", count - 1);
+            return Err(ParamError::relation("priomap", map, problem));
+        }
+        let bands = core::array::from_fn(|priority| map.of_class(priority) as u8);
+        Ok(Priomap { bands, by_class: params.choice("priority") == "class" })
+    }
+
+    /// The band of a packet.
+    #[inline]
+    pub(super) fn band(&self, packet: &Packet) -> usize {
+        // Linux takes the lower four bits of a priority: TC_PRIO_MAX.
+        let priority = if self.by_class { usize::from(packet.class) } else { priority(packet.dscp) };
+        usize::from(self.bands[priority % PRIORITIES])
+    }
+}

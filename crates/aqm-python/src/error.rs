@@ -1,5 +1,6 @@
 //! One Python exception per kind of error.
 
+use crate::panics::defect;
 use aqm_sim::report::RunError;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -31,7 +32,7 @@ pub(crate) fn of_run(error: &RunError) -> PyErr {
 
 /// The exception for a panic of the simulator.
 pub(crate) fn stopped(panic: &(dyn Any + Send)) -> PyErr {
-    CheckError::new_err(format!("check failed: the simulator stopped: {}", text_of(panic)))
+    CheckError::new_err(defect(text_of(panic)))
 }
 
 /// What a panic says.

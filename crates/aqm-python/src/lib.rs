@@ -19,6 +19,7 @@ mod memory;
 mod metrics;
 mod notation;
 mod options;
+mod panics;
 mod pmqecn;
 mod rates;
 mod run;
@@ -67,6 +68,8 @@ mod _native {
     #[pymodule_export]
     use crate::options::{options, read_option, write_option};
     #[pymodule_export]
+    use crate::panics::{defect, panic};
+    #[pymodule_export]
     use crate::pmqecn::{pmqecn_queue, pmqecn_solve};
     #[pymodule_export]
     use crate::rates::{RateReceiver, RateSender};
@@ -81,4 +84,11 @@ mod _native {
         bucket_width_ns, format_bytes, format_rate, format_span, parse_bytes, parse_fraction, parse_rate,
         parse_size, parse_span,
     };
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::panics::install();
+        Ok(())
+    }
 }

@@ -83,8 +83,9 @@ pub(crate) fn estimate(py: Python<'_>, scenario_json: &str, inputs: &Inputs) -> 
     let scenario: Scenario =
         serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
     let aqm = notation::spec(&scenario.aqm).map_err(input)?;
-    let estimate = py.detach(|| aqm_sim::estimate::estimate(&aqm, &scenario, &inputs.0));
-    let estimate = estimate.map_err(|error| of_run(&error))?;
+    let estimate = || aqm_sim::estimate::estimate(&aqm, &scenario, &inputs.0);
+    let estimate = py.detach(|| catch_unwind(AssertUnwindSafe(estimate)));
+    let estimate = estimate.map_err(|panic| stopped(&*panic))?.map_err(|error| of_run(&error))?;
     Ok((estimate.events, estimate.memory_bytes, estimate.kept_bytes))
 }
 

@@ -54,6 +54,7 @@ __all__ = [
     "cost",
     "declare_discipline",
     "declare_transport",
+    "defect",
     "discipline_of",
     "disciplines",
     "estimate",
@@ -66,6 +67,7 @@ __all__ = [
     "metrics",
     "options",
     "overflow_victim",
+    "panic",
     "parse_bytes",
     "parse_fraction",
     "parse_program",
@@ -263,6 +265,12 @@ def parse_program(text: str) -> str:
 
 def check_spec(text: str, rate_bps: int) -> str:
     """Build the discipline for a link once, which checks its parameters together; return the most that it holds."""
+
+def defect(text: str) -> str:
+    """Return what a user reads of a panic of this module: its text, where it was, and how to see more."""
+
+def panic(text: str) -> None:
+    """Panic with this text, so that tests see what becomes of that."""
 
 def overflow_victim(text: str) -> str:
     """Fill the discipline and return which packets it dropped: tail, head, longest flow, mixed or nobody."""

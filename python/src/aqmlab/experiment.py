@@ -122,7 +122,9 @@ def conduct(
     if part and folder is None:
         raise InputError("shard: needs a folder (out), which is merged with the others")
     experiment, chosen = _contested(experiment, engine)
-    if not yes:
+    if yes:
+        experiment = replace(experiment, points=tuple(replace(one, any_size=True) for one in experiment.points))
+    else:
         cost.check_runs(sum(scenario.count_runs(options) for options in experiment.points))
     plans = _resolved(experiment, chosen)
     if not yes:

@@ -53,8 +53,9 @@ pub struct Estimate {
 /// Estimates a run of a scenario with a discipline under test.
 ///
 /// # Errors
-/// [`RunError::Input`] for a network that cannot be built.
+/// [`RunError::Input`] for a scenario that a run would refuse.
 pub fn estimate(aqm: &Spec, scenario: &Scenario, inputs: &Inputs) -> Result<Estimate, RunError> {
+    scenario.check().map_err(RunError::Input)?;
     let streams = Streams::of(aqm, scenario, inputs)?;
     let shares = Shares::of(&streams);
     let within = Span::from_nanos(scenario.duration_ns);

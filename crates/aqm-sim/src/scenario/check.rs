@@ -2,6 +2,7 @@
 
 use super::flows::FlowGroup;
 use super::options::{self, Capacity, OPTIONS, Scenario};
+use aqm_core::params::did_you_mean;
 use aqm_core::units::Span;
 
 impl Scenario {
@@ -37,7 +38,8 @@ impl Scenario {
                 }
                 let mut ends = group.from.iter().chain(&group.to);
                 if let Some(node) = ends.find(|name| !nodes.contains(name.as_str())) {
-                    return Err(format!("flows: '{}': no link has a node '{node}'", group.name));
+                    let nearest = did_you_mean(node, nodes.iter().copied());
+                    return Err(format!("flows: '{}': no link has a node '{node}'{nearest}", group.name));
                 }
             }
         }

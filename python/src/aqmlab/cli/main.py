@@ -18,7 +18,7 @@ from aqmlab import FULL_VERSION, _native
 from aqmlab.cli.commands import Root
 from aqmlab.cli.terminal import tell
 from aqmlab.files import machine, system
-from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
+from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError, defect
 from aqmlab.vocabulary.printable import printable
 
 app = typer.Typer(
@@ -111,6 +111,11 @@ def _main() -> None:
             _leave(FAILED, "standard output was closed by a discipline in Python; finished runs are kept")
         print(printable(traceback.format_exc()), end="", file=sys.stderr)
         _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")
+    except BaseException as error:
+        panic = defect(error)
+        if panic is None:
+            raise
+        _leave(FAILED, panic)
 
 
 def _as_typed(refusal: str) -> str:

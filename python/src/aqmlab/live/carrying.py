@@ -20,7 +20,7 @@ from aqmlab.live import log as logs
 from aqmlab.live import outside, quietly
 from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.live.worker import AT_THE_FAR_END
-from aqmlab.vocabulary.errors import InputError, Interrupted, MachineError
+from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
 
 CAPTURE, SAMPLES, MEASURE, RESOLVER = "near.pcapng", "samples.jsonl", "measure", "resolv.conf"
 # A module of this package as a program. -P: nothing is imported from the folder that the user is in.
@@ -210,6 +210,8 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
         raise InputError(answer["input"])
     if "machine" in answer:
         raise MachineError(answer["machine"])
+    if "defect" in answer:
+        raise CheckError(answer["defect"])
     return dict(answer["report"]), by
 
 

@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 
 from aqmlab import _native
+from aqmlab.vocabulary.errors import defect
 
 AT_THE_FAR_END = b"far\n"
 
@@ -37,6 +38,11 @@ def main() -> None:
         answer = {"input": str(error)}
     except OSError as error:
         answer = {"machine": str(error)}
+    except BaseException as error:
+        found = defect(error)
+        if found is None:
+            raise
+        answer = {"defect": str(found)}
     # Nobody waits for it where the process that started this one was killed.
     with suppress(BrokenPipeError), open(answers, "w") as to:
         json.dump(answer, to)

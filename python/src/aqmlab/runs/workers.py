@@ -24,7 +24,7 @@ from aqmlab.engine import Engine, Monitor, Report, Run, Task
 from aqmlab.own import python_aqm
 from aqmlab.scenario import inputs
 from aqmlab.scenario.model import Scenario, Trace
-from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
+from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError, defect
 
 # Runs queued for each thread, so that none is idle while the others are kept.
 AHEAD = 2
@@ -153,6 +153,8 @@ class Elsewhere:
 
     def error(self, raised: BaseException) -> BaseException:
         """Return an error of the input, of the run or of the machine; anything else is the executor's."""
+        if panic := defect(raised):
+            return panic
         if isinstance(raised, Cancelled | CheckError | InputError | MachineError) or not isinstance(raised, Exception):
             return raised
         if isinstance(raised, ImportError):

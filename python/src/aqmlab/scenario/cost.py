@@ -19,8 +19,11 @@ from aqmlab.vocabulary.errors import InputError
 MOST_RUNS = 20_000
 MOST_EVENTS = 200e9
 EVENTS_PER_SECOND = 6e6
+# A run of more is nothing that a topology or a list of flows from elsewhere should start unnoticed.
+MOST_BYTES_OF_RUN = 2 << 30
 MEMORY_SHARE = 0.5
-_YES = "--yes (yes=True)"
+# What skips these checks.
+SKIP = "--yes (yes=True)"
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def check_runs(runs: int) -> None:
 
     """
     if runs > MOST_RUNS:
-        raise InputError(f"{runs} runs are asked for, and more than {MOST_RUNS} are made only with {_YES}")
+        raise InputError(f"{runs} runs are asked for, and more than {MOST_RUNS} are made only with {SKIP}")
 
 
 def check(costs: Sequence[tuple[int, Cost]], jobs: int) -> None:
@@ -70,16 +73,22 @@ def check(costs: Sequence[tuple[int, Cost]], jobs: int) -> None:
     if events > MOST_EVENTS:
         raise InputError(
             f"about {events:.1g} events would be simulated, {_span(events)} on one core, "
-            f"and more than {MOST_EVENTS:.1g} are only with {_YES}"
+            f"and more than {MOST_EVENTS:.1g} are only with {SKIP}"
         )
     together = min(jobs, runs)
-    needed = max((cost.memory_bytes for _, cost in costs), default=0.0) * together
+    largest = max((cost.memory_bytes for _, cost in costs), default=0.0)
+    if largest > MOST_BYTES_OF_RUN:
+        raise InputError(
+            f"about {_size(largest)} of memory would be needed for one run, "
+            f"and more than {_size(MOST_BYTES_OF_RUN)} is used only with {SKIP}"
+        )
+    needed = largest * together
     needed += sum(count * cost.kept_bytes for count, cost in costs)
     allowed = MEMORY_SHARE * machine.memory_bytes()
     if needed > allowed:
         raise InputError(
             f"about {_size(needed)} of memory would be needed for {together} runs at a time, "
-            f"and more than half of the machine's ({_size(allowed)}) is used only with {_YES}"
+            f"and more than half of the machine's ({_size(allowed)}) is used only with {SKIP}"
         )
 
 

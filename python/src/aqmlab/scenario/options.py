@@ -98,7 +98,8 @@ class Options:
 
     ``place`` starts every message; ``point`` says what each swept value is called; ``named`` holds the values of
     ``$names``, and ``varied`` those names that differ over a sweep; files of flows are looked for in ``folder``;
-    ``asked`` holds the disciplines that the user names beside the file, and which may be code.
+    ``asked`` holds the disciplines that the user names beside the file, and which may be code; with ``any_size`` no
+    network is too large.
     """
 
     given: Mapping[str, tuple[str, ...]]
@@ -109,6 +110,7 @@ class Options:
     varied: tuple[str, ...] = ()
     folder: Path | None = None
     asked: tuple[str, ...] = ()
+    any_size: bool = False
 
     def text(self, name: str) -> str:
         """Return the value of an option that is given at most once."""

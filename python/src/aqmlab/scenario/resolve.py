@@ -229,7 +229,8 @@ def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | N
     if text == "dumbbell":
         return None
     try:
-        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", options.fill())
+        most = None if options.any_size else topologies.MOST_LINKS
+        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", options.fill(), most)
     except ValueError as error:
         raise options.error("topology", error) from None
 

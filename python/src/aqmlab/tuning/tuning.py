@@ -155,11 +155,21 @@ def conduct(
     """
     optuna()
     watcher, jobs = watcher or Watcher(), machine.cores() if jobs is None else jobs
-    for name, value, least in (("trials", asked.trials, 0), ("front", asked.front, 1), ("jobs", jobs, 1)):
+    whole = {
+        "trials": (asked.trials, 0),
+        "sensitivity": (asked.sensitivity, 0),
+        "front": (asked.front, 1),
+        "jobs": (jobs, 1),
+    }
+    for name, (value, least) in whole.items():
         check_whole(name, value, least)
     scenarios.check_seeds(asked.training_seeds)
     if not asked.trials and not asked.sensitivity:
         raise InputError("trials: '0' leaves nothing to try without a sensitivity")
+    if not yes:
+        # Before the sample takes memory.
+        settings = sensitivity.count(asked.space, asked.sensitivity) + asked.trials
+        cost.check_runs(settings * asked.training_seeds * len(asked.split.training))
     sample = sensitivity.sample(asked.space, asked.sensitivity, asked.seed)
     with _opened(folder, asked.question):
         return _conduct(asked, sample, folder, jobs, watcher, yes=yes)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from aqmlab import _native
 from aqmlab._native import Cancelled, CheckError, InputError
 
-__all__ = ["Cancelled", "CheckError", "InputError", "Interrupted", "MachineError", "did_you_mean", "unknown"]
+__all__ = ["Cancelled", "CheckError", "InputError", "Interrupted", "MachineError", "defect", "did_you_mean", "unknown"]
 
 # More names than these are not all told, but the nearest.
 MOST_TOLD, NEAREST = 16, 3
@@ -18,6 +19,16 @@ class Interrupted(Exception):  # noqa: N818 (no error)
 
 class MachineError(RuntimeError):
     """The machine is at fault, not the input: a full disk, a folder that another process writes into."""
+
+
+def defect(raised: BaseException) -> CheckError | None:
+    """Return the error for a panic of compiled code, ours or polars'; nothing for other exceptions.
+
+    Their classes are told by the name: each library has its own, which no module exports.
+    """
+    if type(raised).__name__ != "PanicException":
+        return None
+    return CheckError(_native.defect(str(raised)))
 
 
 def did_you_mean(given: str, candidates: Iterable[str]) -> str:

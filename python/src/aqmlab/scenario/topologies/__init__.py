@@ -9,10 +9,10 @@ from pathlib import Path
 from aqmlab.scenario import switches
 from aqmlab.scenario.topologies import files
 from aqmlab.scenario.topologies.generators import KINDS, TopologyKind
-from aqmlab.scenario.topologies.layout import Layout
+from aqmlab.scenario.topologies.layout import MOST_LINKS, Layout
 from aqmlab.vocabulary.errors import InputError, unknown
 
-__all__ = ["KINDS", "Layout", "TopologyKind", "read", "texts"]
+__all__ = ["KINDS", "MOST_LINKS", "Layout", "TopologyKind", "read", "texts"]
 
 
 def read(
@@ -21,6 +21,7 @@ def read(
     rtt_ns: int,
     folder: str | os.PathLike[str] = ".",
     fill: Callable[[str], str] = str,
+    most_links: int | None = MOST_LINKS,
 ) -> Layout:
     """Read a topology: ``NAME[:key=value]...`` or the name of a TOML file.
 
@@ -30,6 +31,7 @@ def read(
         rtt_ns: the base round-trip time of the longest path.
         folder: where relative files are looked for.
         fill: replaces the ``$names`` in the texts of a file.
+        most_links: more are refused before they take memory; ``None`` for any number.
 
     Raises:
         InputError: naming key, value, what is allowed and the nearest name.
@@ -39,7 +41,7 @@ def read(
 
     """
     if text.endswith(".toml"):
-        return files.read(Path(folder) / text, fill)
+        return files.read(Path(folder) / text, fill, most_links)
     name, *pairs = (part.strip() for part in text.split(":"))
     known = {kind.name: kind for kind in KINDS}
     name = name.lower().replace("-", "_")
@@ -55,7 +57,8 @@ def read(
         if not equals or key not in known_keys:
             raise InputError(unknown("key", key, known_keys) if known_keys else f"{name} takes no keys")
         (values if key in keys else switch)[key] = value
-    layout = kind.build(rate_bps, rtt_ns, {name: keys[name].read(value) for name, value in values.items()})
+    layout = Layout(most_links=most_links)
+    kind.build(layout, rate_bps, rtt_ns, {name: keys[name].read(value) for name, value in values.items()})
     layout.equip(switches.options(switch))
     return layout
 

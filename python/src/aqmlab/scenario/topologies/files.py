@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from aqmlab.files import toml
 from aqmlab.scenario import switches
 from aqmlab.scenario.model import ACCESS, PLAIN, TURNS, UNDER_TEST, Discipline, Queue
-from aqmlab.scenario.topologies.layout import Layout
+from aqmlab.scenario.topologies.layout import MOST_LINKS, MOST_SEARCHED, Layout, too_many
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.units import format_rate, parse_fraction, parse_rate, parse_span
 
@@ -30,17 +33,22 @@ LINK_KEYS = (
 )
 
 
-def read(path: Path, fill: Callable[[str], str]) -> Layout:
-    """Read a topology from a file; ``fill`` replaces the ``$names`` in its texts.
+# The key that every link has.
+_FROM = re.compile(r"""\bfrom["']?[ \t]*=""")
+
+
+def read(path: Path, fill: Callable[[str], str], most_links: int | None) -> Layout:
+    """Read a topology from a file; ``fill`` replaces the ``$names`` in its texts, and more links are refused.
 
     Raises:
         InputError: naming file, link, key, value, what is allowed and the nearest name.
 
     """
     place = f"{path}: "
-    table = _filled(toml.read(path), fill)
+    table = _filled(toml.read(path, lambda text: _check_links(path, text, most_links)), fill)
     _known(place, table, ("link", "measured", "sources", "sinks", "switch"))
-    layout = Layout(sources=_names(place, table, "sources"), sinks=_names(place, table, "sinks"))
+    sources, sinks = _names(place, table, "sources"), _names(place, table, "sinks")
+    layout = Layout(sources=sources, sinks=sinks, most_links=most_links)
     entries = table.get("link")
     if not isinstance(entries, list) or not entries:
         raise InputError(f"{place}has no [[link]]")
@@ -53,6 +61,8 @@ def read(path: Path, fill: Callable[[str], str]) -> Layout:
         raise InputError(f"{place}measured: {unknown('link under test', str(measured), tested)}")
     if not tested:
         raise InputError(f'{place}no link has queue = "test"')
+    for key, ends in (("sources", layout.sources), ("sinks", layout.sinks)):
+        _there(f"{place}{key}: ", ends, layout)
     layout.measured = names.index(measured or tested[0])
     _equip(layout, table.get("switch", {}), f"{place}switch: ")
     return layout
@@ -71,8 +81,25 @@ def texts(path: Path) -> list[str]:
         found.append(text)
         return text
 
-    _filled(toml.read(path), keep)
+    def check(text: str) -> None:
+        if "$" in text:
+            _check_links(path, text, MOST_LINKS)
+            return
+        raise _Nameless
+
+    with suppress(_Nameless):
+        _filled(toml.read(path, check), keep)
     return found
+
+
+class _Nameless(Exception):  # noqa: N818 (no error)
+    """A file has no ``$names``, and need not be parsed for them."""
+
+
+def _check_links(path: Path, text: str, most: int | None) -> None:
+    """Refuse a file with too many links before it is parsed, which takes ten times as long as to count them."""
+    if most is not None and sum(1 for _ in itertools.islice(_FROM.finditer(text), most + 1)) > most:
+        raise InputError(f"{path}: {too_many(most)}")
 
 
 def _filled(value: Any, fill: Callable[[str], str]) -> Any:
@@ -119,7 +146,7 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
     access, name = str(entry.get("access", TURNS)), str(entry.get("name", ""))
     if access not in ACCESS:
         raise InputError(f"{place}{unknown('access', access, ACCESS)}")
-    if name in layout.ports:
+    if layout.has_port(name):
         raise InputError(f"{place}name: another link has the name '{name}'")
     queue = _queue(entry.get("queue", PLAIN))
     share = (medium, access)
@@ -127,6 +154,14 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
     if entry.get("both", True):
         back = _queue(entry.get("back", PLAIN))
         layout.link(entry["to"], entry["from"], rate, delay, back, *share, until_arrival=until_arrival, loss=loss)
+
+
+def _there(place: str, names: Sequence[str], layout: Layout) -> None:
+    """Every name must be that of a node which a link has."""
+    nodes = set(layout.nodes)
+    for name in names:
+        if name not in nodes:
+            raise InputError(f"{place}{unknown('node', name, layout.nodes[:MOST_SEARCHED])}")
 
 
 def _queue(text: object) -> Queue:

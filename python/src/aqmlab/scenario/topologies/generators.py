@@ -92,18 +92,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class TopologyKind:
-    """A topology by name: its description, its keys, and its builder from rate, round-trip time and their values."""
+    """A topology by name: its description, its keys, and what adds its links for a rate, a round trip and values."""
 
     name: str
     help: str
     keys: tuple[Count | Rate | Choice, ...]
-    build: Callable[[int, int, Mapping[str, int]], Layout]
+    build: Callable[[Layout, int, int, Mapping[str, int]], None]
     has_switches: bool = False
 
 
-def _parking_lot(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+def _parking_lot(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     hops = keys["hops"]
-    layout, delay = Layout(sources=["src"], sinks=["dst"]), rtt // (2 * (hops + 2))
+    layout.sources, layout.sinks = ["src"], ["dst"]
+    delay = rtt // (2 * (hops + 2))
     fast = rate * ACCESS_FACTOR
     layout.both("src", "r0", fast, delay, PLAIN, PLAIN)
     for hop in range(hops):
@@ -112,41 +113,38 @@ def _parking_lot(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
         layout.both(f"r{hop + 1}", f"cross{hop}.dst", fast, delay, PLAIN, PLAIN)
     layout.both(f"r{hops}", "dst", fast, delay, PLAIN, PLAIN)
     layout.measured = 2
-    return layout
 
 
-def _star(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+def _star(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     hosts = [f"h{number}" for number in range(keys["hosts"])]
-    layout = Layout(sources=hosts[1:] or hosts, sinks=hosts[:1])
+    layout.sources, layout.sinks = hosts[1:] or hosts, hosts[:1]
     for host in hosts:
         layout.both("switch", host, rate, rtt // 4, UNDER_TEST, PLAIN)
-    return layout
 
 
-def _many_to_one(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+def _many_to_one(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     senders = [f"s{number}" for number in range(keys["senders"])]
-    layout = Layout(sources=senders, sinks=["server"])
+    layout.sources, layout.sinks = senders, ["server"]
     layout.both("router", "server", rate, rtt // 4, UNDER_TEST, PLAIN)
     for sender in senders:
         layout.both(sender, "router", rate * ACCESS_FACTOR, rtt // 4, PLAIN, PLAIN)
-    return layout
 
 
-def _many_to_many(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+def _many_to_many(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     senders = [f"s{number}" for number in range(keys["senders"])]
     servers = [f"server{number}" for number in range(keys["servers"])]
-    layout, delay = Layout(sources=senders, sinks=servers), rtt // 6
+    layout.sources, layout.sinks = senders, servers
+    delay = rtt // 6
     layout.both("router", "switch", rate, delay, UNDER_TEST, PLAIN)
     for sender in senders:
         layout.both(sender, "router", rate * ACCESS_FACTOR, delay, PLAIN, PLAIN)
     for server in servers:
         layout.both("switch", server, rate, delay, UNDER_TEST, PLAIN)
-    return layout
 
 
-def _campus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+def _campus(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     """Sites of the large-network evaluation: four clients per router, four routers and four servers per switch."""
-    layout = Layout(sources=[f"c{number}" for number in range(keys["clients"])])
+    layout.sources = [f"c{number}" for number in range(keys["clients"])]
     sites = -(-keys["clients"] // CLIENTS_OF_SITE)
     # Client, router, switch (core, switch), server.
     delay, fast = rtt // (6 if sites == 1 else 10), rate * ACCESS_FACTOR
@@ -162,11 +160,10 @@ def _campus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
             layout.both(f"switch{site}", f"server{site}.{server}", fast, delay, PLAIN, PLAIN)
         if sites > 1:
             layout.both(f"switch{site}", "core", fast, delay, PLAIN, PLAIN)
-    return layout
 
 
-def _leaf_spine(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
-    layout, delay = Layout(), rtt // 8
+def _leaf_spine(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
+    delay = rtt // 8
     for leaf in range(keys["leaves"]):
         hosts = [f"h{leaf}.{number}" for number in range(keys["hosts"])]
         (layout.sinks if leaf == 0 else layout.sources).extend(hosts)
@@ -175,38 +172,36 @@ def _leaf_spine(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
         for spine in range(keys["spines"]):
             layout.both(f"leaf{leaf}", f"spine{spine}", rate, delay, UNDER_TEST, UNDER_TEST)
     layout.sources = layout.sources or layout.sinks[1:]
-    return layout
 
 
-def _shared_medium(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+def _shared_medium(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     stations = [f"station{number}" for number in range(keys["stations"])]
-    layout, delay = Layout(sources=["server"], sinks=stations), rtt // 4
+    layout.sources, layout.sinks = ["server"], stations
+    delay = rtt // 4
     for station in stations:
         layout.link("ap", station, rate, delay, UNDER_TEST, "air")
         layout.link(station, "ap", rate, delay, UNDER_TEST, "air")
     layout.both("server", "ap", rate * ACCESS_FACTOR, delay, PLAIN, PLAIN)
-    return layout
 
 
-def _bus(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
+def _bus(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     clients = [f"client{number}" for number in range(keys["clients"])]
     servers = [f"server{number}" for number in range(keys["servers"])]
-    layout = Layout(sources=clients, sinks=servers)
+    layout.sources, layout.sinks = clients, servers
     for host in (*clients, *servers):
         access = ACCESS[keys["access"]]
         layout.link(host, "channel", rate, rtt // 2, UNDER_TEST, "channel", access, until_arrival=True)
         layout.link("channel", host, rate * ACCESS_FACTOR, 0)
-    return layout
 
 
-def _asymmetric(rate: int, rtt: int, keys: Mapping[str, int]) -> Layout:
-    layout, delay, fast = Layout(sources=["server"], sinks=["home"]), rtt // 6, rate * ACCESS_FACTOR
+def _asymmetric(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
+    layout.sources, layout.sinks = ["server"], ["home"]
+    delay, fast = rtt // 6, rate * ACCESS_FACTOR
     layout.link("isp", "modem", rate, delay, UNDER_TEST, name="down")
     layout.link("modem", "isp", keys["up"] or max(rate // 10, 1), delay, UNDER_TEST, name="up")
     layout.measure = ("down", "up")
     layout.both("server", "isp", fast, delay, PLAIN, PLAIN)
     layout.both("modem", "home", fast, delay, PLAIN, PLAIN)
-    return layout
 
 
 KINDS: tuple[TopologyKind, ...] = (

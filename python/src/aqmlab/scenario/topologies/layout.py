@@ -5,8 +5,19 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass, field, replace
 
+from aqmlab.scenario.cost import SKIP
 from aqmlab.scenario.model import PLAIN, TURNS, Link, Queue, Settings, Topology
 from aqmlab.vocabulary.errors import InputError, unknown
+
+# Names among which the nearest is looked for.
+MOST_SEARCHED = 1000
+# Links, both directions together, that are built without asking: twice as many take 0.2 GB and some seconds.
+MOST_LINKS = 100_000
+
+
+def too_many(most: int) -> InputError:
+    """Return the error for a topology of more links than are built without asking."""
+    return InputError(f"it has more than {most} links, and that many are built only with {SKIP}")
 
 
 @dataclass
@@ -22,6 +33,14 @@ class Layout:
     sources: list[str] = field(default_factory=list)
     sinks: list[str] = field(default_factory=list)
     switches: dict[str, Settings] = field(default_factory=dict)
+    # Both directions of a link count as one; none is refused.
+    most_links: int | None = MOST_LINKS
+    # The ports as a set: each link is looked up while a file is read.
+    _taken: set[str] = field(default_factory=set)
+
+    def has_port(self, name: str) -> bool:
+        """Whether there is a port of this name."""
+        return name in self._taken
 
     @property
     def nodes(self) -> list[str]:
@@ -46,8 +65,17 @@ class Layout:
         until_arrival: bool = False,
         loss: float = 0.0,
     ) -> None:
-        """Add a one-way link; its port is called ``start->end`` unless it has a name."""
-        self.links.append(Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, loss))
+        """Add a one-way link; its port is called ``start->end`` unless it has a name.
+
+        Raises:
+            InputError: if there are too many.
+
+        """
+        if self.most_links is not None and len(self.links) >= 2 * self.most_links:
+            raise too_many(self.most_links)
+        link = Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, loss)
+        self.links.append(link)
+        self._taken.add(link.port)
 
     def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: Queue, back: Queue) -> None:
         """Add a link each way, with their queues."""
@@ -88,6 +116,6 @@ class Layout:
         for part in pattern.split("|"):
             found = [node for node in nodes if fnmatch.fnmatchcase(node, part)]
             if not found:
-                raise InputError(unknown("node", part, nodes[:30]))
+                raise InputError(unknown("node", part, nodes[:MOST_SEARCHED]))
             chosen += found
         return chosen

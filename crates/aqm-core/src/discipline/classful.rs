@@ -1,7 +1,7 @@
 //! Common code of classful disciplines: classes with a discipline in each, a scheduler that chooses among them, and a
 //! limit on all of them together.
 
-use super::priomap::Priomap;
+use super::priomap::{Priomap, ReadPriomap};
 use super::sharing::{longer, longest, pushes_out};
 use super::{Blueprint, BuildChild, Discipline, LIMIT, ProbeSpec, Traits, total};
 use crate::backlog::Backlog;
@@ -115,7 +115,7 @@ pub(super) struct Layout {
     /// The parameter that says how many.
     pub(super) counted: &'static str,
     /// How a packet's class is found; `None` if it is the one that the host gave it.
-    pub(super) priomap: Option<fn(&Params) -> Result<Priomap, ParamError>>,
+    pub(super) priomap: Option<ReadPriomap>,
     /// Whether every packet of a class has that number, but for those of the last.
     pub(super) by_class: bool,
 }

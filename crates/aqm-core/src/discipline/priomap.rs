@@ -44,6 +44,9 @@ pub(super) struct Priomap {
     by_class: bool,
 }
 
+/// Reads a map from parameters.
+pub(super) type ReadPriomap = fn(&Params) -> Result<Priomap, ParamError>;
+
 impl Priomap {
     /// The map that `params` have for so many `bands`.
     pub(super) fn new(params: &Params) -> Result<Priomap, ParamError> {
@@ -53,7 +56,7 @@ impl Priomap {
                 format_args!("has {} bands: there are {PRIORITIES} priorities", map.as_slice().len());
             return Err(ParamError::relation("priomap", map, problem));
         }
-        if let Some(band) = map.as_slice().iter().find(|band| u64::from(**band) >= count) {
+        if let Some(band) = map.as_slice().iter().find(|band| **band >= count) {
             let problem = format_args!("names band {band}: the last of {count} bands is {}", count - 1);
             return Err(ParamError::relation("priomap", map, problem));
         }

@@ -2,7 +2,6 @@
 // which way is named, what it brings, and the lines to paste. What is asked here is what `aqmlab advise` asks.
 
 const LINE = { down: "16mbit", up: "1mbit", layer: "adsl", rtt: "40ms", buffer: "" };
-const INTERFACE = "eth0";
 const BEATS_MS = 200;
 // What the answer shows before all figures: name, title, unit, digits.
 const BESIDE = [["ping_increase_ms", "Pings rise by", "ms", 0], ["rpm", "Round trips a minute (RPM)", "", 0], ["goodput_mbit", "In total", "Mbit/s", 1]];
@@ -94,7 +93,7 @@ class Asked {
       }
       choice = answer;
       const { way } = this.told.ways.find((one) => one.way.name === choice.named);
-      asker.postMessage({ question: { ask: "paste", line: this.line, way, interface: INTERFACE } });
+      asker.postMessage({ question: { ask: "paste", line: this.line, way } });
     };
     asker.postMessage({ module, question: { ask: "choice", means } });
   }
@@ -179,6 +178,7 @@ function showAnswer(found, texts) {
   fill($("brings"), ["", "As it is", ...(changes ? [found.named] : [])], rows.map(([title, unit, values]) => [unit ? `${title} (${unit})` : title, ...values.slice(0, changes ? 2 : 1)]));
   const order = found.ranked.toSorted((one, other) => one.behind - other.behind);
   fill($("ways"), ["Way", "Grade", "Behind, steps"], order.map((one) => [one.name, one.grade, one.behind.toFixed(1)]));
+  for (const [system, name] of Object.entries(found.paste.interfaces)) $(`interface-${system}`).textContent = name;
   for (const [id, lines] of Object.entries({ tc: found.paste.tc, undo: found.paste.undo, sqm: found.paste.sqm })) {
     $(id).textContent = lines.join("\n");
     $(`${id}-part`).hidden = !lines.length;

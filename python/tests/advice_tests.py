@@ -33,7 +33,7 @@ STAB = r"stab( mpu \d+)? overhead -?\d+ linklayer (atm|adsl|ethernet)"  # tc-sta
 CODEL = rf"(target {TIME} )?(interval {TIME})?"  # tc-codel(8), tc-fq_codel(8)
 QUEUE = rf"((fq_)?codel( {CODEL})?|(fq_)?pie)"
 FRAMING = f"({'|'.join(sorted({one.cake for one in LAYERS.values()}))})"  # tc-cake(8), overhead keywords
-CAKE = rf"cake bandwidth {RATE}( besteffort)?( rtt {TIME})?( ack-filter)? nat {FRAMING}"
+CAKE = rf"cake bandwidth {RATE}( besteffort)?( rtt {TIME})?( ack-filter)?( nat)? {FRAMING}"
 TC = re.compile(
     "|".join(
         [
@@ -79,7 +79,8 @@ def tc_itself_understands_the_lines_to_paste() -> None:
     for kind in (*LAYERS.values(), *(one.with_overhead(8) for one in LAYERS.values())):
         line = Line(40_000_000, 2_000_000, kind, trace="x" if kind.name == "lte" else "")
         for way in ways(line):
-            lines += [*paste.tc(way, line, "eth0.7"), *paste.undo(way, "eth0.7")]
+            for interface in ("", "eth0.7"):
+                lines += [*paste.tc(way, line, interface), *paste.undo(way, line, interface)]
     wrong = ["tc qdisc replace dev eth0.7 root cake bandwdth 5mbit", "tc qdisc add dev eth0.7 root fq_codel target 5x"]
     assert len(set(lines)) > 30
     assert list(_not_understood([*dict.fromkeys(lines), *wrong])) == wrong
@@ -88,7 +89,7 @@ def tc_itself_understands_the_lines_to_paste() -> None:
 def _not_understood(lines: Sequence[str]) -> list[str]:
     """Give lines to the programs in a network namespace of its own; return those that they cannot parse."""
     # Devices of other kinds than lo may need modules.
-    tried = [re.sub(r"\b(eth0\.7|ifb-aqmlab)\b", "lo", line) for line in lines]
+    tried = [re.sub(r"\b(eth0\.7|eth0|ppp0|wwan0|ifb-aqmlab)\b", "lo", line) for line in lines]
     script = "".join(f"{line} 2>&1; echo '#' $?\n" for line in tried)
     path = {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
     ran = subprocess.run([*UNSHARED, "sh"], input=script, capture_output=True, text=True, env=path, timeout=60)
@@ -128,19 +129,72 @@ def overheads_are_those_of_tc_cake() -> None:
 def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_not() -> None:
     cake = next(way for way in ways(ADSL) if way.name == "cake")
     assert paste.tc(cake, ADSL)[0] == (
-        "tc qdisc replace dev eth0 root cake bandwidth 900kbit besteffort nat pppoe-llcsnap"
+        "tc qdisc replace dev ppp0 root cake bandwidth 900kbit besteffort nat pppoe-llcsnap"
     )  # 90 % of 1 Mbit/s
     codel = next(way for way in ways(ADSL) if way.name == "fq_codel")
     # An interface of PPP has no Ethernet header.
     assert paste.tc(codel, ADSL, "pppoe-wan")[0].endswith("stab overhead 40 linklayer atm htb default 10")
-    assert "uci set sqm.eth0.overhead='26'" in paste.sqm(codel, ADSL)
-    assert "uci set sqm.pppoe_wan.overhead='40'" in paste.sqm(codel, ADSL, "pppoe-wan")
-    assert "uci set sqm.eth0.overhead='40'" in paste.sqm(cake, ADSL)
-    # The kernel counts 14 of the 40 bytes. sqm-scripts' target: 1.5 x 1540 x 8 bits at 900 kbit/s.
-    assert paste.tc(codel, ADSL)[0].endswith("stab overhead 26 linklayer atm htb default 10")
+    assert "uci set sqm.pppoe_wan.overhead='40'" in paste.sqm(codel, ADSL)
+    assert "uci set sqm.pppoe_wan.overhead='40'" in paste.sqm(cake, ADSL)
+    # Below it the kernel counts 22 of the 40 bytes: 14 of Ethernet, 6 of PPPoE, 2 of PPP.
+    assert "uci set sqm.eth1.overhead='18'" in paste.sqm(codel, ADSL, "eth1")
+    assert "uci set sqm.eth1.overhead='40'" in paste.sqm(cake, ADSL, "eth1")
+    assert paste.tc(codel, ADSL, "eth1")[0].endswith("stab overhead 18 linklayer atm htb default 10")
+    # On a bridged line (bridged-vcmux) 14 of 24. sqm-scripts' target: 1.5 x 1540 x 8 bits at 900 kbit/s.
+    bridged = Line(16_000_000, 1_000_000, layer("adsl").with_overhead(24))
+    assert paste.tc(codel, bridged)[0] == (
+        "tc qdisc replace dev eth0 root handle 1: stab overhead 10 linklayer atm htb default 10"
+    )
     assert paste.tc(codel, ADSL)[2].endswith("fq_codel target 20533us interval 115533us")
     vdsl = Line(65_000_000, 6_500_000, layer("vdsl"))
-    assert "uci set sqm.eth0.download='57600'" in paste.sqm(ways(vdsl)[1], vdsl)  # 65 x 0.9 x 64/65
+    assert "uci set sqm.pppoe_wan.download='57600'" in paste.sqm(ways(vdsl)[1], vdsl)  # 65 x 0.9 x 64/65
+
+
+@pytest.mark.parametrize(
+    ("kind", "overhead", "linux", "openwrt"),
+    [
+        ("adsl", 40, "ppp0", "pppoe-wan"),
+        ("adsl", 24, "eth0", "eth0"),
+        ("vdsl", 30, "ppp0", "pppoe-wan"),
+        # A VLAN on the line, as most have with VDSL.
+        ("vdsl", 34, "ppp0", "pppoe-wan"),
+        ("vdsl", 22, "eth0", "eth0"),
+        ("docsis", 18, "eth0", "eth0"),
+        ("ethernet", 38, "eth0", "eth0"),
+        ("lte", 0, "wwan0", "wwan0"),
+    ],
+)
+def lines_to_paste_are_for_the_interface_that_sends_ip_packets(
+    kind: str, overhead: int, linux: str, openwrt: str
+) -> None:
+    line = Line(16_000_000, 1_000_000, layer(kind).with_overhead(overhead), trace="x" if kind == "lte" else "")
+    for way in ways(line):
+        printed = [*paste.tc(way, line), *paste.undo(way, line)]
+        assert {name for one in printed for name in re.findall(r"dev (\S+)", one)} <= {linux, "ifb-aqmlab"}
+        assert all(one.split("=")[0].split(".")[1] == openwrt.replace("-", "_")
+                   for one in paste.sqm(way, line) if one.startswith("uci set"))  # fmt: skip
+        # It works there as it is meant.
+        if way.up.startswith("cake"):
+            assert " nat " in printed[0]
+            assert ("ack-filter" in printed[0]) == ("ack-filter" in way.name)
+    assert paste.interfaces(line).notice == ""
+    found = paste.interfaces(line)
+    assert (found.linux, found.openwrt) == (linux, openwrt)
+
+
+def below_the_interface_of_ppp_nothing_is_printed_that_does_nothing_there() -> None:
+    way = ways(ADSL)[-1]
+    assert "ack-filter" in way.up
+    for name in ("eth0", "wan", "eth0.7", "br-wan"):
+        lines = [*paste.tc(way, ADSL, name), *paste.sqm(way, ADSL, name)]
+        assert not [one for one in lines if re.search(r"\bnat\b|ack-filter", one)]
+        assert paste.interfaces(ADSL, name).notice == (
+            f"{name} carries PPPoE's frames, in which CAKE finds no IP packets for nat and ack-filter: with PPPoE the "
+            "interface is pppoe-wan on OpenWrt, ppp0 elsewhere; without PPPoE --overhead is less"
+        )
+    for name in ("ppp0", "ppp1", "pppoe-wan"):
+        assert paste.interfaces(ADSL, name).notice == ""
+        assert " nat " in paste.tc(way, ADSL, name)[0]
 
 
 def a_slow_line_has_cake_with_other_shares_unless_one_is_given() -> None:
@@ -410,7 +464,8 @@ def a_home_line_gets_advice_in_words_with_lines_to_paste(aqmlab: Command) -> Non
 def only_a_name_that_a_shell_takes_as_one_word_is_an_interface() -> None:
     for name in ("eth0", "pppoe-wan", "eth0.7", "eth0@if3"):
         assert paste.checked(name) == name
-    for name in ("", "eth0; reboot", "$(reboot)", "eth0\n", "'", "-a", "a" * 16):
+    assert paste.checked("") == ""
+    for name in (" ", "eth0; reboot", "$(reboot)", "eth0\n", "'", "-a", "a" * 16):
         with pytest.raises(InputError, match="is not a name"):
             paste.checked(name)
 

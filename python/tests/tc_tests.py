@@ -91,7 +91,7 @@ def test_what_advise_prints_comes_back(name: str) -> None:
     assert shaped
     for way in shaped:
         printed = "\n".join(paste.tc(way, line))
-        (back,) = scenario.split_specs(f"{printed} use eth0")
+        (back,) = scenario.split_specs(f"{printed} use {paste.interfaces(line).linux}")
         expected = f"{way.up} {line.layer.cake}" if way.up.startswith("cake") else way.up
         found, meant = Spec.parse(back), Spec.parse(_linux(expected))
         differing = {key for key in meant.given if found.params[key] != meant.params[key]} - {"bandwidth"}

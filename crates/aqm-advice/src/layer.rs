@@ -87,6 +87,9 @@ pub static LAYERS: [Layer; 5] = [
     },
 ];
 
+/// The fewest bytes around IP packets in PPPoE: those of `pppoe-ptm`.
+const LEAST_PPPOE: u32 = 30;
+
 /// Other names that are in use, each with that of [`LAYERS`].
 pub static ALIASES: [(&str, &str); 8] = [
     ("ptm", "vdsl"),
@@ -113,6 +116,17 @@ impl Layer {
         let plain =
             ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, plain)| plain);
         LAYERS.iter().find(|one| one.name == plain).cloned()
+    }
+
+    /// Whether IP packets are in PPPoE's frames (RFC 2516): those of DSL are, unless fewer bytes are around them than PPP over
+    /// Ethernet takes (tc-cake(8): pppoe-ptm 30, pppoe-vcmux 32, pppoe-llcsnap 40, and bridged-ptm 22, bridged-vcmux 24).
+    ///
+    /// ```
+    /// let vdsl = aqm_advice::Layer::named("vdsl").unwrap();
+    /// assert!(vdsl.is_pppoe() && !vdsl.with_overhead(22).is_pppoe());
+    /// ```
+    pub fn is_pppoe(&self) -> bool {
+        matches!(&*self.name, "adsl" | "vdsl") && self.overhead >= LEAST_PPPOE
     }
 
     /// What is left of a sync rate without cells or code words.

@@ -1,27 +1,92 @@
 //! Lines to paste: tc's commands, and OpenWrt's SQM.
 //!
+//! A discipline is attached where IP packets are sent: on a line with PPPoE to the interface of PPP. On the device below it
+//! a frame is no IP packet to CAKE, whose `nat` and `ack-filter` then find nothing (sch_cake's `cake_update_flowkeys` and
+//! `cake_get_iphdr`), and which cannot be marked. Of tunnels (DS-Lite, 464XLAT, 6in4) it is the device below that carries
+//! both versions of IP.
+//!
 //! Grammar: tc-cake(8), tc-codel(8), tc-fq_codel(8), tc-fq_pie(8), tc-pie(8), tc-htb(8), tc-stab(8) and tc-mirred(8) of
 //! iproute2; options of the configuration file of sqm-scripts. The interface is trusted: who takes it from somebody checks
-//! it.
+//! it. An empty one stands for that of the line.
 
 use crate::line::Line;
-use crate::ways::{INTERVAL_US, Way};
+use crate::ways::{ACK_FILTER, INTERVAL_US, Way};
+use std::borrow::Cow;
 
 /// The kernel's length has an Ethernet frame's header already, which tc-cake(8) leaves out.
 const FRAME_HEADER: i64 = 14;
+/// Below the interface of PPP the kernel's length has its headers, too (RFC 2516: 6 bytes, and PPP's 2).
+const PPPOE_HEADER: i64 = 8;
 /// Interfaces that have none.
 const WITHOUT_HEADER: [&str; 4] = ["ppp", "wwan", "tun", "wg"];
 /// The device through which the way down is sent, so that it can be queued: not ifb0, which modprobe may have made.
 const MIRROR: &str = "ifb-aqmlab";
+
+/// Systems whose interfaces have names of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Linux, as Debian's pppd and ModemManager name them.
+    Linux,
+    /// OpenWrt, which names an interface of PPPoE after the network `wan`.
+    OpenWrt,
+}
+
+/// The interface that carries a line's IP packets.
+///
+/// ```
+/// use aqm_advice::{Layer, Line, paste::{System, interface}};
+/// let line = |layer| Line {
+///     down_bps: 50_000_000, up_bps: 10_000_000, layer: Layer::named(layer).unwrap(), is_recorded: false,
+///     rtt_ns: 40_000_000, modem_buffer: String::new(), share: None,
+/// };
+/// assert_eq!(interface(&line("vdsl"), System::Linux), "ppp0");
+/// assert_eq!(interface(&line("vdsl"), System::OpenWrt), "pppoe-wan");
+/// assert_eq!(interface(&line("docsis"), System::OpenWrt), "eth0");
+/// ```
+pub fn interface(line: &Line, system: System) -> &'static str {
+    match (line.layer.is_pppoe(), system) {
+        (true, System::Linux) => "ppp0",
+        (true, System::OpenWrt) => "pppoe-wan",
+        _ if line.layer.name == "lte" => "wwan0",
+        _ => "eth0",
+    }
+}
+
+/// What is wrong with an interface, if something is.
+pub fn notice(line: &Line, interface: &str) -> Option<String> {
+    is_below_ppp(line, interface).then(|| {
+        format!(
+            "{interface} carries PPPoE's frames, in which CAKE finds no IP packets for nat and ack-filter: with PPPoE the interface is {} on OpenWrt, {} elsewhere; without PPPoE --overhead is less",
+            self::interface(line, System::OpenWrt),
+            self::interface(line, System::Linux),
+        )
+    })
+}
+
+/// Whether an interface sends PPPoE's frames, rather than the packets in them.
+fn is_below_ppp(line: &Line, interface: &str) -> bool {
+    line.layer.is_pppoe() && !is_without_header(interface)
+}
+
+fn is_without_header(interface: &str) -> bool {
+    WITHOUT_HEADER.iter().any(|start| interface.starts_with(start))
+}
+
+/// That of the line, unless one is named.
+fn named<'a>(given: &'a str, line: &Line, system: System) -> &'a str {
+    if given.is_empty() { interface(line, system) } else { given }
+}
 
 /// The commands for both directions; none without a shaper.
 pub fn tc(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     if !way.is_shaped() {
         return Vec::new();
     }
+    let interface = named(interface, line, System::Linux);
+    let below = is_below_ppp(line, interface);
     let [down, up] = line.shaped(way.share).map(|rate| rate / 1000);
     let uncounted = uncounted(line, interface);
-    let mut found = queue(&way.up, up, line, interface, uncounted);
+    let mut found = queue(&way.up, up, line, interface, (uncounted, below));
     found.extend([
         format!("ip link add name {MIRROR} type ifb"),
         format!("ip link set dev {MIRROR} up"),
@@ -30,15 +95,16 @@ pub fn tc(way: &Way, line: &Line, interface: &str) -> Vec<String> {
             "tc filter add dev {interface} parent ffff: protocol all matchall action mirred egress redirect dev {MIRROR}"
         ),
     ]);
-    found.extend(queue(&way.down, down, line, MIRROR, uncounted));
+    found.extend(queue(&way.down, down, line, MIRROR, (uncounted, below)));
     found
 }
 
 /// The commands that take tc's back; none without a shaper.
-pub fn undo(way: &Way, interface: &str) -> Vec<String> {
+pub fn undo(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     if !way.is_shaped() {
         return Vec::new();
     }
+    let interface = named(interface, line, System::Linux);
     vec![
         format!("tc qdisc del dev {interface} root"),
         format!("tc qdisc del dev {interface} ingress"),
@@ -60,6 +126,8 @@ pub fn sqm(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     let Some(script) = script(way) else { return Vec::new() };
     let name = discipline(&way.up);
     let layer = &line.layer;
+    let interface = named(interface, line, System::OpenWrt);
+    let below = is_below_ppp(line, interface);
     let [down, up] = line.shaped(way.share).map(|rate| match &*layer.name {
         "vdsl" => layer.carried(rate / 1000),
         _ => rate / 1000,
@@ -84,7 +152,7 @@ pub fn sqm(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     }
     let words = |spec: &str, from: usize| spec.split_whitespace().skip(from).collect::<Vec<_>>().join(" ");
     let own = [&way.down, &way.up].map(|spec| match name {
-        "cake" => format!("nat {}", words(spec, 2)).trim().to_owned(),
+        "cake" => found_by_cake(&format!("nat {}", words(spec, 2)), below).trim().to_owned(),
         // SQM finds the same target and interval by itself.
         _ if line.rtt_ns <= INTERVAL_US * 1000 => String::new(),
         _ => words(spec, 1),
@@ -109,18 +177,28 @@ fn discipline(spec: &str) -> &str {
 
 /// Bytes of the overhead that are not in the kernel's length of a packet.
 fn uncounted(line: &Line, interface: &str) -> i64 {
-    let is_framed = !WITHOUT_HEADER.iter().any(|start| interface.starts_with(start));
-    i64::from(line.layer.overhead) - if is_framed { FRAME_HEADER } else { 0 }
+    let framed = if is_without_header(interface) { 0 } else { FRAME_HEADER };
+    let in_ppp = if is_below_ppp(line, interface) { PPPOE_HEADER } else { 0 };
+    i64::from(line.layer.overhead) - framed - in_ppp
 }
 
-fn queue(spec: &str, kbit: u64, line: &Line, device: &str, uncounted: i64) -> Vec<String> {
+/// CAKE's words, without those that find nothing `below` the interface of PPP.
+fn found_by_cake(words: &str, below: bool) -> Cow<'_, str> {
+    if !below {
+        return words.into();
+    }
+    let kept: Vec<&str> = words.split(' ').filter(|word| !["nat", ACK_FILTER].contains(word)).collect();
+    kept.join(" ").into()
+}
+
+/// The commands for one direction; `uncounted` bytes are not in the kernel's length, and the device may be `below` PPP's.
+fn queue(spec: &str, kbit: u64, line: &Line, device: &str, (uncounted, below): (i64, bool)) -> Vec<String> {
     let layer = &line.layer;
     if let Some(words) = spec.strip_prefix("cake") {
         // The simulator knows a home's devices apart; behind address translation CAKE does so with nat.
+        let words = found_by_cake(&format!("{words} nat"), below).into_owned();
         let cake = &layer.cake;
-        return vec![format!(
-            "tc qdisc replace dev {device} root cake bandwidth {kbit}kbit{words} nat {cake}"
-        )];
+        return vec![format!("tc qdisc replace dev {device} root cake bandwidth {kbit}kbit{words} {cake}")];
     }
     let rate = if layer.name == "vdsl" { layer.carried(kbit) } else { kbit };
     let mpu = if layer.mpu > 0 { format!("mpu {} ", layer.mpu) } else { String::new() };

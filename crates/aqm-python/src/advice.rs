@@ -4,6 +4,7 @@ use crate::error::input;
 use aqm_advice::choice::{self, Means, Ranked};
 use aqm_advice::figures::{self, Difference, FIGURES};
 use aqm_advice::layer::{ALIASES, LAYERS};
+use aqm_advice::paste::System;
 use aqm_advice::{Layer, Line, Way, household, paste, ways};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -129,6 +130,18 @@ pub(crate) fn advice_best(ranked: &str) -> PyResult<String> {
     choice::best(&ways).map(|one| one.name.clone()).ok_or_else(|| input("no way is given".to_owned()))
 }
 
+/// The interface of a line on Linux and on OpenWrt, that which is given if one is, and what is wrong with it.
+#[pyfunction]
+pub(crate) fn advice_interfaces(line: &str, interface: &str) -> PyResult<(String, String, Option<String>)> {
+    let line = read(line)?;
+    if interface.is_empty() {
+        let [linux, openwrt] =
+            [System::Linux, System::OpenWrt].map(|one| paste::interface(&line, one).to_owned());
+        return Ok((linux, openwrt, None));
+    }
+    Ok((interface.to_owned(), interface.to_owned(), paste::notice(&line, interface)))
+}
+
 /// The lines of tc for a way.
 #[pyfunction]
 pub(crate) fn advice_tc(way: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
@@ -137,8 +150,8 @@ pub(crate) fn advice_tc(way: &str, line: &str, interface: &str) -> PyResult<Vec<
 
 /// The lines that take them back.
 #[pyfunction]
-pub(crate) fn advice_undo(way: &str, interface: &str) -> PyResult<Vec<String>> {
-    Ok(paste::undo(&read(way)?, interface))
+pub(crate) fn advice_undo(way: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
+    Ok(paste::undo(&read(way)?, &read(line)?, interface))
 }
 
 /// OpenWrt's lines for a way.

@@ -2,6 +2,7 @@
 
 use aqm_advice::choice::{self, Means};
 use aqm_advice::figures::{self, FIGURES, Metrics as _};
+use aqm_advice::paste::System;
 use aqm_advice::{Line, Way, household, paste, ways};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -18,8 +19,13 @@ pub(crate) enum Question {
     Run { metrics: Map<String, Value>, minutes: f64 },
     /// How far each way is behind, and which is named.
     Choice { means: Vec<Means> },
-    /// The lines to paste of a way.
-    Paste { line: Line, way: Way, interface: String },
+    /// The lines to paste of a way, for an interface or that of the line.
+    Paste {
+        line: Line,
+        way: Way,
+        #[serde(default)]
+        interface: String,
+    },
 }
 
 /// The answer, or what is wrong.
@@ -58,8 +64,12 @@ pub(crate) fn answer(question: Question) -> Result<Value, String> {
             Ok(json!({ "named": named, "ranked": ranked }))
         }
         Question::Paste { line, way, interface } => Ok(json!({
+            "interfaces": {
+                "linux": paste::interface(&line, System::Linux),
+                "openwrt": paste::interface(&line, System::OpenWrt),
+            },
             "tc": paste::tc(&way, &line, &interface),
-            "undo": paste::undo(&way, &interface),
+            "undo": paste::undo(&way, &line, &interface),
             "sqm": paste::sqm(&way, &line, &interface),
         })),
     }

@@ -30,6 +30,7 @@ __all__ = [
     "advice_grade",
     "advice_grades",
     "advice_has_script",
+    "advice_interfaces",
     "advice_layers",
     "advice_line",
     "advice_of_run",
@@ -296,6 +297,9 @@ def advice_has_script(way: str) -> bool:
 def advice_layers() -> str:
     """Return the link layers and their other names, as JSON."""
 
+def advice_interfaces(line: str, interface: str) -> tuple[str, str, str | None]:
+    """Return the interface of a line on Linux and on OpenWrt, and what is wrong with one that is given."""
+
 def advice_line(line: str) -> str:
     """Return what a line's modem holds, what it carries, and how it is asked about, as JSON."""
 
@@ -326,7 +330,7 @@ def advice_target(rate_bps: int, rtt_us: int) -> str:
 def advice_tc(way: str, line: str, interface: str) -> list[str]:
     """Return the lines of tc for a way."""
 
-def advice_undo(way: str, interface: str) -> list[str]:
+def advice_undo(way: str, line: str, interface: str) -> list[str]:
     """Return the lines that take them back."""
 
 def advice_usual() -> tuple[float, float]:

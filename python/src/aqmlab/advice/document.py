@@ -12,9 +12,9 @@ from aqmlab.advice.verdict import Judged
 FORMAT_VERSION = 1
 
 
-def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
-    """Return it as plain data (JSON), with the router's ``interface`` in the lines to paste."""
-    paste.checked(interface)
+def document(advice: Advice, interface: str = "") -> dict[str, Any]:
+    """Return it as plain data (JSON), with the router's ``interface`` in the lines to paste, or the line's."""
+    found = paste.interfaces(advice.line, interface)
     return {
         "format_version": FORMAT_VERSION,
         "command": "advise",
@@ -29,12 +29,14 @@ def document(advice: Advice, interface: str = "eth0") -> dict[str, Any]:
         "seeds": len(advice.result.seeds),
         "stopped_at": advice.stopped_at,
         "ways": [_plain(one) for one in advice.verdict.judged],
+        "interface": found.linux,
+        "interface_openwrt": found.openwrt,
         "tc": paste.tc(advice.chosen, advice.line, interface),
-        "undo": paste.undo(advice.chosen, interface),
+        "undo": paste.undo(advice.chosen, advice.line, interface),
         "sqm": paste.sqm(advice.for_openwrt, advice.line, interface),
         "openwrt": words.openwrt(advice),
         "assumptions": words.assumptions(advice),
-        "warnings": advice.result.warnings,
+        "warnings": [*([found.notice] if found.notice else []), *advice.result.warnings],
     }
 
 

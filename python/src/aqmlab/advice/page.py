@@ -14,15 +14,15 @@ from aqmlab.report import environment, inline
 PAGE = "advice.html"
 
 
-def write(advice: Advice, folder: Path, interface: str = "eth0") -> Path:
-    """Write the page; return it. ``interface`` is the router's in the lines to paste."""
+def write(advice: Advice, folder: Path, interface: str = "") -> Path:
+    """Write the page; return it. ``interface`` is the router's in the lines to paste, the line's if empty."""
     [page] = disk.put_all(folder, {PAGE: render(advice, interface).encode()})
     return page
 
 
-def render(advice: Advice, interface: str = "eth0") -> str:
+def render(advice: Advice, interface: str = "") -> str:
     """Return the page."""
-    paste.checked(interface)
+    found = paste.interfaces(advice.line, interface)
     return (
         environment(Path(__file__).parent)
         .get_template(PAGE)
@@ -40,9 +40,10 @@ def render(advice: Advice, interface: str = "eth0") -> str:
             tc=paste.tc(advice.chosen, advice.line, interface),
             sqm=paste.sqm(advice.for_openwrt, advice.line, interface),
             openwrt=words.openwrt(advice),
-            undo=paste.undo(advice.chosen, interface),
+            undo=paste.undo(advice.chosen, advice.line, interface),
             grade=words.GRADE,
-            interface=interface,
+            interface=str(found),
+            notice=found.notice,
             assumptions=words.assumptions(advice),
         )
     )

@@ -42,8 +42,13 @@ def advise(
         typer.Option("--share", metavar="P", help="Share of the rate that the router shapes to; several are tried."),
     ] = "",
     interface: Annotated[
-        str, typer.Option("--interface", metavar="NAME", help="The router's interface in the lines to paste.")
-    ] = "eth0",
+        str,
+        typer.Option(
+            "--interface",
+            metavar="NAME",
+            help="The router's interface in the lines to paste; ppp0 (OpenWrt: pppoe-wan) with PPPoE, wwan0, or eth0.",
+        ),
+    ] = "",
     quick: Annotated[
         bool, typer.Option("--quick", help="Stop after half of the runs where the answer does not hang on the rest.")
     ] = False,
@@ -163,9 +168,10 @@ def _shown(advice: Advice, interface: str) -> list[RenderableType]:
     headline, *others = words.sentences(advice)
     parts: list[RenderableType] = [Text(headline, style="bold"), *map(Text, others), "", _table(advice)]
     parts += [Text(words.LEGEND, style="dim"), ""]
+    found = paste.interfaces(advice.line, interface)
     for title, lines in (
-        (f"Linux ({interface} is the interface towards the modem)", paste.tc(advice.chosen, advice.line, interface)),
-        ("To undo it", paste.undo(advice.chosen, interface)),
+        (f"Linux ({found})", paste.tc(advice.chosen, advice.line, interface)),
+        ("To undo it", paste.undo(advice.chosen, advice.line, interface)),
         (words.openwrt(advice), paste.sqm(advice.for_openwrt, advice.line, interface)),
     ):
         if lines or title.startswith("OpenWrt"):
@@ -174,7 +180,8 @@ def _shown(advice: Advice, interface: str) -> list[RenderableType]:
     assumptions = Table.grid(padding=(0, 1, 0, 0))
     for one in words.assumptions(advice):
         assumptions.add_row(Text("-", style="dim"), Text(one, style="dim"))
-    return [*parts, assumptions, *(Text(f"warning: {one}", style="yellow") for one in advice.result.warnings), ""]
+    warnings = [*([found.notice] if found.notice else []), *advice.result.warnings]
+    return [*parts, assumptions, *(Text(f"warning: {one}", style="yellow") for one in warnings), ""]
 
 
 def _table(advice: Advice) -> RenderableType:

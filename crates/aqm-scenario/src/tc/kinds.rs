@@ -28,6 +28,8 @@ pub(super) struct Kind {
 pub(super) enum Word {
     /// The next word is the value of a parameter.
     Value(&'static str, Quantity),
+    /// Up to so many whole numbers follow, which are a list.
+    List(&'static str, usize),
     /// A parameter has this value.
     Flag(&'static str, &'static str),
     /// The word is a value of the parameter.
@@ -38,7 +40,7 @@ pub(super) enum Word {
     Refused(&'static str),
 }
 
-use Word::{Flag, Idle, Keyword, Refused, Value};
+use Word::{Flag, Idle, Keyword, List, Refused, Value};
 
 const SINGLE: &str = "packets are single here, so none is split";
 const QEVENT: &str = "what is dropped or marked goes to no filter here: --log has each packet's fate";
@@ -317,6 +319,14 @@ pub(super) static KINDS: &[Kind] = &[
         name: "drr",
         spec: "drr",
         words: &[("quantum", Value("quantum", Bytes))],
+        silent: &[],
+        tick: 1,
+        finish: derived::as_it_is,
+    },
+    Kind {
+        name: "prio",
+        spec: "prio",
+        words: &[("bands", Value("bands", Count)), ("priomap", List("priomap", 16))],
         silent: &[],
         tick: 1,
         finish: derived::as_it_is,

@@ -5,11 +5,13 @@
 //! A text with several qdiscs has one root, or ends with `use` and a handle or a device. Whatever the text is, time and
 //! memory are bounded by its length, which is bounded.
 
+mod classes;
 mod derived;
 mod ewma;
 mod given;
 mod json;
 mod kinds;
+mod link;
 mod listing;
 mod quantity;
 mod refused;

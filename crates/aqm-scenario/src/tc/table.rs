@@ -40,6 +40,7 @@ fn about(word: &str, does: Word) -> String {
     match does {
         Word::Value(LAYER, quantity) => format!("`{word}`, in {}", quantity.about()),
         Word::Value(param, quantity) => format!("`{param}`, in {}", quantity.about()),
+        Word::List(param, most) => format!("`{param}`, up to {most} whole numbers"),
         Word::Flag(param, value) => format!("`{param} {value}`"),
         Word::Keyword(LAYER) => "link layer: overhead, mpu and cells add up".to_owned(),
         Word::Keyword(param) => format!("`{param} {word}`"),

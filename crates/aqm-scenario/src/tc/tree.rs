@@ -1,13 +1,12 @@
 //! Which qdisc of a [`Listing`] is meant, and what it is with those below it.
 
 use super::kinds;
-use super::listing::{Class, Listing, Place, Qdisc, major, minor};
+use super::listing::{Listing, Place, Qdisc, major, minor};
 use super::translation::Translation;
-use super::{refused, units, words};
+use super::{classes, link, refused, words};
 use aqm_core::params::{did_you_mean, known};
 use aqm_core::registry;
 use aqm_core::spec::Spec;
-use aqm_core::units::Rate;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
@@ -17,9 +16,6 @@ const MOST_LISTED: usize = 8;
 const PER_QUEUE: [&str; 2] = ["mq", "mqprio"];
 /// Qdiscs that shape, delay or lose what a single queue holds: here the link does.
 const AROUND: [&str; 4] = ["htb", "hfsc", "tbf", "netem"];
-/// Classful qdiscs with a discipline in each class, whose filters become the flows' `class=`.
-const CLASSFUL: [&str; 2] = ["drr", "qfq"];
-
 /// Most qdiscs of a tree, also of one that names itself as its parent.
 const LARGEST: usize = 2048;
 /// As many as a kernel allows (qdisc_graft()), with room for what a text alone has.
@@ -141,7 +137,7 @@ fn translated(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
         per_queue(tree, qdisc)?
     } else if AROUND.contains(&kind) {
         around(tree, qdisc)?
-    } else if CLASSFUL.contains(&kind) {
+    } else if classes::has_children(kind) {
         classful(tree, qdisc)?
     } else {
         single(qdisc)?
@@ -243,7 +239,7 @@ fn around(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
             places.join(", ")
         ));
     }
-    let link = of_the_link(qdisc, leaves.first().copied())?;
+    let link = link::options(qdisc, leaves.first().copied())?;
     let Some(child) = below.first() else {
         if matches!(&*qdisc.kind, "tbf" | "netem") || leaves.is_empty() {
             return Err(format!("tc: {name} is no discipline: {link}"));
@@ -257,120 +253,21 @@ fn around(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
     Ok(translation)
 }
 
-/// What the options of the link are for a shaper's or netem's words.
-fn of_the_link(qdisc: &Qdisc, class: Option<&Class>) -> Result<String, String> {
-    let after = |words: &[String], name: &str| {
-        let place = words.iter().position(|word| word == name)?;
-        words.get(place + 1).cloned()
-    };
-    let problem = |problem: String| format!("tc: {}: {problem}", qdisc.kind);
-    if qdisc.kind == "netem" {
-        let mut options = Vec::new();
-        if let Some(delay) = after(&qdisc.words, "delay") {
-            // netem's times may have nanoseconds in JSON; what it delays one way is a part of the round trip.
-            let delay = units::time(&delay, 1).map_err(problem)?;
-            options.push(format!("its delay of {delay} one way is a part of --rtt"));
-        }
-        if let Some(loss) = after(&qdisc.words, "loss") {
-            let loss =
-                if loss == "random" { after(&qdisc.words, "random").unwrap_or_default() } else { loss };
-            options.push(format!("--loss {loss}"));
-        }
-        if let Some(rate) = after(&qdisc.words, "rate") {
-            options.push(format!("--rate {}", units::rate(&rate).map_err(problem)?));
-        }
-        if let Some(limit) = after(&qdisc.words, "limit") {
-            options.push(format!("fifo limit {}", units::packets(&limit).map_err(problem)?));
-        }
-        let known =
-            if options.is_empty() { "--rtt, --loss and --rate".to_owned() } else { options.join(", ") };
-        return Ok(format!("the link has delay, loss and rate here: {known}"));
-    }
-    let rate = after(&qdisc.words, "rate").or_else(|| {
-        let words = &class?.words;
-        after(words, "rate").or_else(|| after(words, "m2"))
-    });
-    let Some(rate) = rate else {
-        return Ok("the rate is the link's here: --rate, or cake bandwidth".to_owned());
-    };
-    let rate = units::bits_per_second(&rate).map_err(problem)?;
-    let shaped = Rate::from_bits_per_sec(rate);
-    let mut message = format!("the rate is the link's here: --rate {shaped}, or cake bandwidth {shaped}");
-    if qdisc.kind == "tbf" {
-        let burst = ["burst", "buffer", "maxburst"].iter().find_map(|name| after(&qdisc.words, name));
-        let burst = burst.map(|burst| units::bytes(burst.split('/').next().unwrap_or_default()));
-        let burst = burst.transpose().map_err(problem)?.unwrap_or(0);
-        // tc-tbf(8): latency is the longest time in the queue, so that limit is rate x latency + burst.
-        let waiting = match (
-            after(&qdisc.words, "limit"),
-            after(&qdisc.words, "latency").or_else(|| after(&qdisc.words, "lat")),
-        ) {
-            (Some(limit), _) => Some(units::bytes(&limit).map_err(problem)?),
-            (None, Some(latency)) => {
-                let nanos = units::nanoseconds(&latency).map_err(problem)?;
-                let bytes = u128::from(rate) * u128::from(nanos) / 8_000_000_000 + u128::from(burst);
-                Some(bytes as u64)
-            }
-            (None, None) => None,
-        };
-        if let Some(bytes) = waiting {
-            message += &format!(", with fifo limit {bytes}b");
-        }
-    }
-    Ok(message)
-}
-
 /// A classful qdisc, its classes in the order of their handles.
 fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
     let below = tree.listing.below(qdisc);
     let leaves = tree.listing.leaves(qdisc);
-    if below.is_empty() && leaves.is_empty() {
-        return single(qdisc);
-    }
-    let mut places: Vec<u32> = leaves.iter().map(|class| minor(&class.handle)).collect();
-    places.extend(below.iter().filter_map(|child| match &child.place {
-        Place::Under(parent) => Some(minor(parent)),
-        _ => None,
-    }));
-    places.sort_unstable();
-    places.dedup();
     let mut base = single(qdisc)?;
-    let name = qdisc.name();
-    let mut text = format!("{} classes {}", base.spec, places.len());
-    let words: &[(&str, &str)] = if qdisc.kind == "drr" {
-        &[("quantum", "quantum")]
-    } else {
-        &[("weight", "weight"), ("maxpkt", "maxpkt")]
-    };
-    for (word, param) in words {
-        let values: Vec<Option<String>> = places
-            .iter()
-            .map(|place| {
-                let class = leaves.iter().find(|class| minor(&class.handle) == *place)?;
-                let at = class.words.iter().position(|text| text == word)?;
-                class.words.get(at + 1).cloned()
-            })
-            .collect();
-        if values.iter().any(Option::is_none) {
-            if values.iter().any(Option::is_some) {
-                return Err(format!("tc: {name}: some classes have {word}, some have not: give it to all"));
-            }
-            continue;
-        }
-        let listed: Result<Vec<String>, String> = values
-            .into_iter()
-            .flatten()
-            .map(|value| {
-                if *word == "weight" {
-                    units::count(&value).map(|count| count.to_string())
-                } else {
-                    units::size(&value)
-                }
-            })
-            .collect();
-        let listed = listed.map_err(|problem| format!("tc: {name}: {word}: {problem}"))?;
-        text += &format!(" {param} {}", listed.join(","));
+    if below.is_empty() && leaves.is_empty() {
+        return Ok(base);
     }
+    let name = qdisc.name();
+    let bands = (qdisc.kind == "prio").then(|| base.spec.params.count("bands"));
+    let places = classes::places(&below, &leaves, bands);
+    let counted = if bands.is_some() { String::new() } else { format!(" classes {}", places.len()) };
+    let own =
+        classes::parameters(qdisc, &places, &leaves).map_err(|problem| format!("tc: {name}: {problem}"))?;
+    let mut text = format!("{}{counted}{own}", base.spec);
     for place in &places {
         let child = below
             .iter()
@@ -382,15 +279,14 @@ fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
         text += &format!(" child [{}]", child.spec);
         base.notes.extend(child.notes);
     }
-    base.spec = Spec::parse(&text).map_err(|error| format!("tc: {error}"))?;
-    base.notes.push(format!(
-        "{name}: filters are not read: a flow's class= says its class, 0 for {}:{:x}",
-        hex(&qdisc.handle),
-        places[0]
-    ));
+    base.spec = Spec::parse(&text).map_err(|error| format!("tc: {name}: {error}"))?;
+    base.notes.push(match bands {
+        Some(_) => format!("{name}: filters are not read: the band follows from a packet's DSCP"),
+        None => format!(
+            "{name}: filters are not read: a flow's class= says its class, 0 for {:x}:{:x}",
+            major(&qdisc.handle),
+            places[0]
+        ),
+    });
     Ok(base)
-}
-
-fn hex(handle: &str) -> String {
-    format!("{:x}", major(handle))
 }

@@ -3,6 +3,7 @@
 use super::given::{Given, LAYER};
 use super::kinds::{Kind, Word};
 use super::listing::Form;
+use super::units;
 use aqm_core::params::{did_you_mean, known, same_name};
 
 /// Reads the words of a qdisc.
@@ -12,7 +13,7 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
         given.set(name, (*value).to_owned());
     }
     let words = as_commanded(kind.name, words);
-    let mut rest = words.iter();
+    let mut rest = words.iter().peekable();
     while let Some(text) = rest.next() {
         let found = kind.words.iter().find(|(word, _)| same_name(word, text));
         let (word, does) = found.ok_or_else(|| unknown(kind, text))?;
@@ -24,6 +25,18 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
                 let read = quantity.read(text, tick);
                 let read = read.map_err(|problem| format!("{}: {word}: {problem}", kind.name))?;
                 if param == LAYER { given.layer.push((word, read)) } else { given.set(param, read) }
+            }
+            Word::List(param, most) => {
+                let mut numbers = Vec::new();
+                while numbers.len() < most
+                    && let Some(number) = rest.next_if(|next| units::count(next).is_ok())
+                {
+                    numbers.push(units::count(number)?.to_string());
+                }
+                if numbers.is_empty() {
+                    return Err(format!("{}: '{word}' needs whole numbers", kind.name));
+                }
+                given.set(param, numbers.join(","));
             }
             Word::Flag(param, text) => given.set(param, text.to_owned()),
             Word::Keyword(LAYER) => given.layer.push((word, String::new())),

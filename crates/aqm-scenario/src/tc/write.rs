@@ -85,7 +85,9 @@ impl Words<'_> {
     }
 
     fn put(&mut self, word: &str, does: Word) -> Result<(), String> {
-        let (Word::Value(param, _) | Word::Flag(param, _) | Word::Keyword(param)) = does else {
+        let (Word::Value(param, _) | Word::List(param, _) | Word::Flag(param, _) | Word::Keyword(param)) =
+            does
+        else {
             return Ok(());
         };
         if param == LAYER || !self.has(param) || self.done.contains(&param) {
@@ -99,6 +101,7 @@ impl Words<'_> {
                     quantity.write(value).map_err(|problem| format!("{word}: '{value}' {problem}"))?;
                 self.push(&format!("{word} {written}"));
             }
+            Word::List(_, _) => self.push(&format!("{word} {}", value.to_string().replace(',', " "))),
             Word::Flag(_, text) if is_text(value, text) => self.push(word),
             Word::Keyword(_) if is_text(value, word) => self.push(word),
             _ => return Ok(()),

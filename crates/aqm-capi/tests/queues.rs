@@ -199,6 +199,19 @@ fn a_hash_stays_what_it_is() {
 }
 
 #[test]
+fn a_line_of_tc_makes_a_queue() {
+    let queue = made("tc qdisc add dev eth0 root pie limit 2");
+    for cookie in 0..3 {
+        let (packet, tcp) = (packet(cookie), header(&packet(cookie)));
+        assert_eq!(unsafe { aqmlab_enqueue(queue, &described(packet, tcp.as_ref()), 0) }, Status::AqmlabOk);
+    }
+    let mut event = MaybeUninit::<Event>::uninit();
+    assert_eq!(unsafe { aqmlab_next_event(queue, event.as_mut_ptr()) }, Status::AqmlabOk);
+    assert_eq!(unsafe { event.assume_init() }.cookie, 2);
+    assert_eq!(aqmlab_free(queue), Status::AqmlabOk);
+}
+
+#[test]
 fn reasons_of_marks_are_named_as_in_the_source() {
     for reason in [MarkReason::Unspecified, MarkReason::Congestion, MarkReason::Threshold] {
         let event = Event { cookie: 0, kind: EventKind::AqmlabMarked, reason: reason as u8 };

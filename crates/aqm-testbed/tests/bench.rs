@@ -79,7 +79,13 @@ fn a_path_as_text_is_the_one_of_its_methods() {
     assert!(told(Path::parse(text).unwrap()) == told(methods));
     // Twice the same is no contradiction.
     Path::parse("rate 10mbit; rtt 40ms; aqm pie limit 64kb; buffer 65536b").unwrap();
+    // A line of tc, whose limit counts packets.
+    Path::parse("rate 10mbit; rtt 40ms; aqm tc qdisc add dev eth0 root pie limit 100; buffer 100p").unwrap();
     for (text, problem) in [
+        (
+            "rate 10mbit; rtt 40ms; aqm tc qdisc add dev eth0 root hhf",
+            "aqm: tc's 'hhf' has no counterpart here",
+        ),
         ("rate 10mbit", "rtt is missing"),
         ("rate 10mbit; rtt 40ms; rate 1mbit", "rate is given twice"),
         ("rate 10mbit; rtt", "'rtt' is not KEY VALUE"),

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from aqmlab._native import is_tc, translate_tc
 from aqmlab.files import toml
 from aqmlab.scenario import switches
 from aqmlab.scenario.model import ACCESS, PLAIN, TURNS, UNDER_TEST, Discipline, Queue
@@ -148,11 +149,11 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
         raise InputError(f"{place}{unknown('access', access, ACCESS)}")
     if layout.has_port(name):
         raise InputError(f"{place}name: another link has the name '{name}'")
-    queue = _queue(entry.get("queue", PLAIN))
+    queue = _queue(f"{place}queue: ", entry.get("queue", PLAIN))
     share = (medium, access)
     layout.link(entry["from"], entry["to"], rate, delay, queue, *share, name, until_arrival, loss)
     if entry.get("both", True):
-        back = _queue(entry.get("back", PLAIN))
+        back = _queue(f"{place}back: ", entry.get("back", PLAIN))
         layout.link(entry["to"], entry["from"], rate, delay, back, *share, until_arrival=until_arrival, loss=loss)
 
 
@@ -164,10 +165,17 @@ def _there(place: str, names: Sequence[str], layout: Layout) -> None:
             raise InputError(f"{place}{unknown('node', name, layout.nodes[:MOST_SEARCHED])}")
 
 
-def _queue(text: object) -> Queue:
+def _queue(place: str, text: object) -> Queue:
     if text == PLAIN:
         return PLAIN
-    return UNDER_TEST if text == "test" else Discipline(str(text))
+    if text == "test":
+        return UNDER_TEST
+    if not is_tc(str(text)):
+        return Discipline(str(text))
+    try:
+        return Discipline(translate_tc(str(text))[0])
+    except ValueError as error:
+        raise InputError(f"{place}{error}") from None
 
 
 def _known(place: str, table: dict[str, Any], keys: Sequence[str]) -> None:

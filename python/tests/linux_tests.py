@@ -79,7 +79,7 @@ def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
         ),
         (
             "red limit 100p min 20p max 60p nogentle w 0.03125",
-            "red limit 151400 min 30280 max 90840 avpkt 1514 burst 34 bandwidth 10mbit probability 0.1 harddrop",
+            "red limit 151400 min 30280 max 90840 avpkt 1514 bandwidth 10mbit burst 34 probability 0.1 harddrop",
         ),
     ],
 )

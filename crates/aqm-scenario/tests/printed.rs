@@ -100,7 +100,7 @@ fn json_says_the_same() {
         ),
         (
             r#"[{"kind":"cake","handle":"8002:","root":true,"refcnt":2,"options":{"bandwidth":1250000,"diffserv":"diffserv3","flowmode":"triple-isolate","nat":false,"wash":false,"ingress":false,"ack-filter":"disabled","split_gso":true,"rtt":100000,"raw":true,"overhead":0,"fwmark":"0"}}]"#,
-            "cake:linux bandwidth 10mbit tins diffserv3 fwmark 0 isolation triple-isolate rtt 100ms acks no-ack-filter link_layer raw",
+            "cake:linux bandwidth 10mbit tins diffserv3 isolation triple-isolate rtt 100ms acks no-ack-filter link_layer raw",
         ),
         (
             r#"[{"kind":"cake","handle":"8002:","root":true,"options":{"bandwidth":"unlimited","diffserv":"besteffort","flowmode":"flows","nat":true,"wash":true,"ingress":false,"ack-filter":"aggressive","split_gso":false,"rtt":100000,"raw":false,"atm":"ptm","overhead":30}} , {}]"#,

@@ -1,5 +1,6 @@
 //! From a discipline to tc's words and back: the same discipline, for every preset of every qdisc of Linux.
 
+use aqm_core::discipline::red::weight_of_burst;
 use aqm_core::params::Value;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
@@ -29,8 +30,7 @@ fn in_bytes(value: &Value) -> Value {
 /// Parameters that tc has no word for, or that it works out and gives in another form, by discipline.
 fn is_apart(name: &str, param: &str) -> bool {
     match name {
-        "red" => matches!(param, "avpkt" | "bandwidth"),
-        "choke" => matches!(param, "avpkt" | "bandwidth"),
+        "red" | "choke" => matches!(param, "avpkt" | "bandwidth" | "w"),
         "cake" => param == "limit",
         _ => false,
     }
@@ -53,7 +53,22 @@ fn check(spec: &Spec) {
             "{spec} -> {text}: {name}"
         );
     }
-    assert_eq!(written(&again).split(' ').next(), text.split(' ').next());
+    if matches!(spec.info.name, "red" | "choke")
+        && let (Value::Fraction(weight), Value::Count(burst)) =
+            (spec.params.get("w"), again.params.get("burst"))
+    {
+        assert_eq!(weight_of_burst(*burst, packets(&again, "min")), Some(*weight), "{spec} -> {text}");
+    }
+    // What comes back is written alike.
+    assert_eq!(written(&again), text);
+}
+
+/// A threshold in packets of average length.
+fn packets(spec: &Spec, param: &str) -> f64 {
+    match spec.params.size(param).unwrap() {
+        Size::Packets(count) => count as f64,
+        Size::Bytes(count) => count as f64 / spec.params.bytes("avpkt").unwrap().as_u64() as f64,
+    }
 }
 
 fn in_bytes_if(red: bool, value: &Value) -> Value {
@@ -69,20 +84,25 @@ fn values_that_are_given_come_back() {
         "codel limit 100p target 7ms interval 70ms ecn ce_threshold 1ms",
         "fq_codel limit 100p flows 64 quantum 300b memory_limit 4mb drop_batch 32 noecn target 500us",
         "pie:linux limit 100p target 20ms tupdate 30ms ecn bytemode dq_rate_estimator",
+        "red limit 100p min 20p max 60p nogentle w 0.03125 ecn probability 0.05",
+        "red:linux limit 400kb min 30000b max 90000b w 0.03125",
+        "red:linux limit 400kb min 30000b max 90000b burst 55 avpkt 1000b",
+        "red:linux limit 400kb ecn",
+        "choke:linux limit 1000p",
+        "cake ingress fwmark 255 ethernet ether_vlan",
+        "dualpi2:linux max_rtt 300ms overflow drop_enqueue memlimit 1mb min_qlen_step 2 step_thresh 3p",
         "fq_pie:linux limit 100p flows 64 quantum 300b memory_limit 4mb ecn bytemode ecn_prob 20% dq_rate_estimator",
         "pie:linux alpha 0.25hz beta 2.5hz",
         "dualpi2:linux alpha 0.5hz beta 4hz memlimit 90kb step_thresh 3p min_qlen_step 2 drop_enqueue overflow",
         "dualpi2:linux typical_rtt 20ms max_rtt 200ms classic_protection 0%",
         "sfb rehash 30s db 10s",
-        "red limit 100p min 20p max 60p nogentle w 0.03125 ecn probability 0.05",
-        "red:linux limit 400kb min 30000b max 90000b w 0.03125",
+        "cake ingress fwmark 240 bandwidth 9mbit",
         "choke nogentle limit 1000p min 100p max 300p w 0.0078125 ecn",
         "sfb limit 100p target 5 max 9 increment 0.01 decrement 0.001 penalty_rate 5 penalty_burst 7 rehash 60s db 5s",
         "sfq limit 100p depth 64 flows 32 divisor 512 quantum 3000b perturb 10s headdrop",
         "cake bandwidth 9mbit besteffort dual-srchost ack-filter rtt 50ms memlimit 1mb docsis",
         "cake diffserv4 metro overhead 18b mpu 64b ptm",
         "cake autorate_ingress",
-        "cake ingress fwmark 240 bandwidth 9mbit",
         "dualpi2:linux limit 100p target 20ms tupdate 16ms step_thresh 2ms coupling_factor 1 classic_protection 20% any_ect",
         "drr quantum 3000b",
         "pfifo_fast",

@@ -260,24 +260,24 @@ fn in_packets(params: &Params, size: Size) -> u64 {
     }
 }
 
-/// `tc_red_eval_ewma()` of iproute2's `tc_red.c`: the largest 2^-n with which `burst` packets at an empty queue do not
-/// lift the average above `min`.
+/// The weight that tc finds for `burst`.
 fn tc_weight(params: &Params, min: Size, burst: u64) -> Result<f64, ParamError> {
     let least = min.count() as f64 / in_packets(params, min) as f64;
-    let wanted = burst as f64 + 1.0 - least;
-    let reached = |weight: f64| (1.0 - power(1.0 - weight, burst)) / weight;
-    if wanted < 1.0 {
-        return Err(ParamError::relation(
-            "burst",
-            burst,
-            format_args!("must be at least min, which is {min}"),
-        ));
+    if (burst as f64) < least {
+        let problem = format_args!("must be at least min, which is {min}");
+        return Err(ParamError::relation("burst", burst, problem));
     }
-    let weights = (1..32).map(|log| 1.0 / f64::from(1_u32 << log));
-    weights
-        .into_iter()
-        .find(|weight| wanted <= reached(*weight))
-        .ok_or_else(|| ParamError::relation("burst", burst, format_args!("is too large for min {min}")))
+    let weight = weight_of_burst(burst, least);
+    weight.ok_or_else(|| ParamError::relation("burst", burst, format_args!("is too large for min {min}")))
+}
+
+/// `tc_red_eval_ewma()` of iproute2's `tc_red.c`: the largest 2^-n with which `burst` packets at an empty queue do not
+/// lift the average above `min` packets of average length; none if the burst is too large, or below `min`.
+pub fn weight_of_burst(burst: u64, min: f64) -> Option<f64> {
+    let wanted = burst as f64 + 1.0 - min;
+    let reached = |weight: f64| (1.0 - power(1.0 - weight, burst)) / weight;
+    let mut weights = (1..32).map(|log| 1.0 / f64::from(1_u32 << log));
+    weights.find(|weight| (1.0..=reached(*weight)).contains(&wanted))
 }
 
 /// The same with given thresholds and weight.

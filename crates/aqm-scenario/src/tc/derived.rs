@@ -2,7 +2,7 @@
 
 use super::given::Given;
 use super::listing::Form;
-use super::{ewma, units};
+use super::units;
 use aqm_core::discipline::cake::LinkLayer;
 
 /// Nothing follows.
@@ -10,68 +10,43 @@ pub(super) fn as_it_is(_: &mut Given, _: Form) -> Result<(), String> {
     Ok(())
 }
 
-/// tc-red(8): `limit` and `avpkt` are needed; `max` is a quarter of `limit`, `min` a third of `max`, and the weight follows
-/// from `burst`.
+/// tc-red(8): `limit` and `avpkt` are needed. Thresholds and weight that are not given the discipline derives as tc does; the
+/// bandwidth is 10 Mbit/s.
 pub(super) fn red(given: &mut Given, form: Form) -> Result<(), String> {
-    let number = |given: &Given, name: &str| given.get(name).map(units::bytes).transpose();
-    let (limit, avpkt) = (number(given, "limit")?, number(given, "avpkt")?);
-    let Some(limit) = limit.filter(|limit| *limit > 0) else {
-        return Err("'limit' is missing, which tc needs: give bytes, as limit 400000".to_owned());
-    };
+    needed(given, "limit", "bytes, as limit 400000")?;
     if form != Form::Command {
         return Ok(());
     }
-    let Some(avpkt) = avpkt.filter(|avpkt| *avpkt > 0) else {
-        return Err("'avpkt' is missing, which tc needs: give bytes, as avpkt 1000".to_owned());
-    };
-    let thresholds = Thresholds::of(limit, number(given, "min")?, number(given, "max")?);
-    given.set("min", units::size(&thresholds.min.to_string())?);
-    given.set("max", units::size(&thresholds.max.to_string())?);
-    let burst = given.unset("burst").map(|burst| units::count(&burst)).transpose()?;
-    let burst =
-        burst.filter(|burst| *burst > 0).unwrap_or((2 * thresholds.min + thresholds.max) / (3 * avpkt));
-    given.set("w", ewma::weight(burst, thresholds.min as f64 / avpkt as f64)?.to_string());
-    if given.get("bandwidth").is_none() {
-        given.set("bandwidth", "10mbit".to_owned());
-    }
+    needed(given, "avpkt", "bytes, as avpkt 1000")?;
+    defaults(given);
     Ok(())
 }
 
-/// tc-choke(8): as RED, with packets.
+/// tc-choke(8): as RED, with packets of 1000 bytes unless given.
 pub(super) fn choke(given: &mut Given, form: Form) -> Result<(), String> {
-    let number = |given: &Given, name: &str| {
-        given.get(name).map(|text| units::count(text.trim_end_matches('p'))).transpose()
-    };
-    let Some(limit) = number(given, "limit")?.filter(|limit| *limit > 0) else {
-        return Err("'limit' is missing, which tc needs: give packets, as limit 1000".to_owned());
-    };
-    if form != Form::Command {
-        return Ok(());
-    }
-    let thresholds = Thresholds::of(limit, number(given, "min")?, number(given, "max")?);
-    given.set("min", format!("{}p", thresholds.min));
-    given.set("max", format!("{}p", thresholds.max));
-    let burst = given.unset("burst").map(|burst| units::count(&burst)).transpose()?;
-    let burst = burst.filter(|burst| *burst > 0).unwrap_or((2 * thresholds.min + thresholds.max) / 3);
-    given.set("w", ewma::weight(burst, thresholds.min as f64)?.to_string());
-    if given.get("bandwidth").is_none() {
-        given.set("bandwidth", "10mbit".to_owned());
+    needed(given, "limit", "packets, as limit 1000")?;
+    if form == Form::Command {
+        defaults(given);
     }
     Ok(())
 }
 
-/// RED's thresholds, in the unit of the limit.
-pub(super) struct Thresholds {
-    pub(super) min: u64,
-    pub(super) max: u64,
+fn needed(given: &Given, word: &str, what: &str) -> Result<(), String> {
+    match given.get(word) {
+        None | Some("0b" | "0p") => Err(format!("'{word}' is missing, which tc needs: give {what}")),
+        Some(_) => Ok(()),
+    }
 }
 
-impl Thresholds {
-    /// Those that are given, or tc's from the limit; zero counts as not given.
-    pub(super) fn of(limit: u64, min: Option<u64>, max: Option<u64>) -> Thresholds {
-        let min = min.filter(|min| *min > 0);
-        let max = max.filter(|max| *max > 0).unwrap_or_else(|| min.map_or(limit / 4, |min| min * 3));
-        Thresholds { min: min.unwrap_or(max / 3), max }
+/// A value of zero counts as none.
+fn defaults(given: &mut Given) {
+    for word in ["min", "max", "burst"] {
+        if matches!(given.get(word), Some("0b" | "0p" | "0")) {
+            given.unset(word);
+        }
+    }
+    if given.get("bandwidth").is_none() {
+        given.set("bandwidth", "10mbit".to_owned());
     }
 }
 
@@ -95,12 +70,27 @@ pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), String> {
     if given.get("bandwidth") == Some("auto") {
         given.unset("bandwidth");
     }
+    if given.get("fwmark") == Some("0") {
+        given.unset("fwmark");
+    }
     let words = std::mem::take(&mut given.layer);
-    if let [(word, _)] = &*words
-        && (LinkLayer::keyword(word).is_some() || *word == "raw")
-    {
-        given.set("link_layer", (*word).to_owned());
-        return Ok(());
+    let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let is_keyword = |word: &str| LinkLayer::keyword(word).is_some();
+    match *names {
+        [word] if is_keyword(word) || word == "raw" => {
+            given.set("link_layer", word.to_owned());
+            return Ok(());
+        }
+        ["ether-vlan"] => {
+            given.set("ether_vlan", "on".to_owned());
+            return Ok(());
+        }
+        [word, "ether-vlan"] if is_keyword(word) => {
+            given.set("link_layer", word.to_owned());
+            given.set("ether_vlan", "on".to_owned());
+            return Ok(());
+        }
+        _ => {}
     }
     let (mut overhead, mut is_raw, mut mpu, mut cells) = (None, false, None, None);
     for (word, value) in &words {

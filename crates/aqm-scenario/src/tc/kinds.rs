@@ -298,7 +298,7 @@ pub(super) static KINDS: &[Kind] = &[
             ("beta", Value("beta", Hertz)),
             ("coupling_factor", Value("coupling_factor", Count)),
             ("step_thresh", Value("step_thresh", TimeOrPackets)),
-            ("min_qlen_step", Value("min_qlen_step", Count)),
+            ("min_qlen_step", Value("min_qlen_step", PacketCount)),
             ("classic_protection", Value("classic_protection", Percent)),
             ("max_rtt", Value("max_rtt", Time)),
             ("typical_rtt", Value("typical_rtt", Time)),

@@ -11,6 +11,8 @@ pub(super) enum Quantity {
     Packets,
     /// A number of bytes.
     Bytes,
+    /// A number of packets that the laboratory has as a plain number.
+    PacketCount,
     /// A whole number.
     Count,
     /// A number.
@@ -43,7 +45,7 @@ impl Quantity {
     /// What a bare number is.
     pub(super) const fn about(self) -> &'static str {
         match self {
-            Quantity::Packets => "packets",
+            Quantity::Packets | Quantity::PacketCount => "packets",
             Quantity::Bytes | Quantity::Layer => "bytes",
             Quantity::Count => "whole numbers",
             Quantity::Number => "numbers",
@@ -64,6 +66,7 @@ impl Quantity {
     pub(super) fn read(self, text: &str, tick: u64) -> Result<String, String> {
         match self {
             Quantity::Packets => units::packets(text),
+            Quantity::PacketCount => units::packets(text).map(|size| size.trim_end_matches('p').to_owned()),
             Quantity::Bytes => units::size(text),
             Quantity::Count => units::count(text).map(|count| count.to_string()),
             Quantity::Number => units::number(text).map(|number| number.to_string()),
@@ -143,7 +146,7 @@ impl Quantity {
             (Quantity::Count, Value::Number(number)) if number.fract() != 0.0 => {
                 Err("is no whole number, as tc has it")
             }
-            (Quantity::Count | Quantity::Number | Quantity::Packets, value) => Ok(value.to_string()),
+            (Quantity::Count | Quantity::PacketCount | Quantity::Number, value) => Ok(value.to_string()),
             _ => Err("cannot be given to tc"),
         }
     }

@@ -129,8 +129,7 @@ impl Words<'_> {
     fn red(&mut self, rate: Rate) -> Result<(), String> {
         let limit = self.bytes("limit")?.expect("limit has no auto");
         let (min, max) = (self.bytes("min")?, self.bytes("max")?);
-        self.push(&format!("limit {limit}"));
-        self.thresholds(limit, min, max, rate, 1.0)
+        self.thresholds([Some(limit), min, max], rate, 1.0)
     }
 
     /// CHOKe counts packets.
@@ -140,40 +139,33 @@ impl Words<'_> {
             Value::Auto if self.is_linux() => Ok(None),
             _ => Err(format!("for Linux give {param} in packets")),
         };
-        let limit = count("limit")?.expect("limit has no auto");
-        let (min, max) = (count("min")?, count("max")?);
-        self.push(&format!("limit {limit}"));
-        self.thresholds(limit, min, max, rate, self.average_packet() as f64)
+        let (limit, min, max) = (count("limit")?, count("min")?, count("max")?);
+        self.thresholds([limit, min, max], rate, self.average_packet() as f64)
     }
 
+    /// As given, or as tc-choke(8) has it; other presets than Linux's count full packets.
     fn average_packet(&self) -> u64 {
-        let is_given = self.spec.params.is_given("avpkt");
-        self.spec.params.bytes("avpkt").filter(|_| is_given).map_or(FULL, |bytes| bytes.as_u64())
+        let counts = self.spec.params.is_given("avpkt") || self.is_linux();
+        self.spec.params.bytes("avpkt").filter(|_| counts).map_or(FULL, |bytes| bytes.as_u64())
     }
 
-    /// What RED and CHOKe have in common; `unit` is that of the thresholds in bytes.
-    fn thresholds(
-        &mut self,
-        limit: u64,
-        min: Option<u64>,
-        max: Option<u64>,
-        rate: Rate,
-        unit: f64,
-    ) -> Result<(), String> {
+    /// What RED and CHOKe have in common: limit, min and max, whose unit is `unit` bytes.
+    fn thresholds(&mut self, sizes: [Option<u64>; 3], rate: Rate, unit: f64) -> Result<(), String> {
         let params = &self.spec.params;
         if params.flag("gentle") {
             return Err("for Linux give nogentle: it has no gentle RED".to_owned());
         }
-        let (average, weight) = (self.average_packet(), params.number("w"));
-        let bandwidth = params.rate("bandwidth").unwrap_or(rate);
-        let smallest = derived::Thresholds::of(limit, min, max).min as f64 * unit / average as f64;
-        for (word, value) in [("min", min), ("max", max)] {
-            if let Some(value) = value {
-                self.push(&format!("{word} {value}"));
+        let (average, bandwidth) = (self.average_packet(), params.rate("bandwidth").unwrap_or(rate));
+        for (word, size) in ["limit", "min", "max"].into_iter().zip(sizes) {
+            if let Some(size) = size {
+                self.push(&format!("{word} {size}"));
             }
         }
-        let burst = ewma::burst(weight, smallest)?;
-        self.push(&format!("avpkt {average} burst {burst} bandwidth {bandwidth}"));
+        self.push(&format!("avpkt {average} bandwidth {bandwidth}"));
+        if let (Value::Auto, Value::Fraction(weight)) = (params.get("burst"), params.get("w")) {
+            let Some(min) = sizes[1] else { return Err("for Linux give min with w".to_owned()) };
+            self.push(&format!("burst {}", ewma::burst(*weight, min as f64 * unit / average as f64)?));
+        }
         self.done.extend(["limit", "min", "max", "w", "avpkt", "bandwidth", "gentle"]);
         Ok(())
     }

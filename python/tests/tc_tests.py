@@ -73,8 +73,10 @@ def test_what_has_no_counterpart_is_refused_in_one_line(text: str, named: str) -
 
 
 def test_our_own_notation_stays_strict() -> None:
-    with pytest.raises(InputError, match="has no unit"):
+    with pytest.raises(InputError, match="has no unit") as refused:
         _resolved("fq_codel limit 1000")
+    meaning = "to tc it is 'fq_codel:linux limit 1000p': tc qdisc add dev eth0 root fq_codel limit 1000"
+    assert str(refused.value).endswith(meaning)
 
 
 def test_the_command_line_shows_the_translation() -> None:

@@ -10,18 +10,27 @@ pub mod tc;
 use aqm_core::spec::Spec;
 use std::borrow::Cow;
 
-/// Reads a discipline in the laboratory's notation or in tc's.
+/// Reads a discipline in the laboratory's notation or in tc's. The refusal of a text that tc would take says what it is to tc.
 ///
 /// ```
 /// let spec = aqm_scenario::discipline("tc qdisc add dev eth0 root pie alpha 2 beta 20").unwrap();
 /// assert_eq!(spec.params.number("alpha"), 0.125);
-/// assert!(aqm_scenario::discipline("pie limit 1000").unwrap_err().contains("has no unit"));
+/// let error = aqm_scenario::discipline("pie limit 1000").unwrap_err();
+/// assert!(error.contains("'1000' has no unit"));
+/// assert!(error.ends_with("; to tc it is 'pie:linux limit 1000p': tc qdisc add dev eth0 root pie limit 1000"));
 /// ```
 pub fn discipline(text: &str) -> Result<Spec, String> {
     if tc::is_tc(text) {
         return tc::translate(text).map(|translation| translation.spec);
     }
-    Spec::parse(text).map_err(|error| error.to_string())
+    Spec::parse(text).map_err(|error| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let command = format!("tc qdisc add dev eth0 root {}", words.join(" "));
+        match tc::translate(&command) {
+            Ok(found) => format!("{error}; to tc it is '{}': {command}", found.spec),
+            Err(_) => error.to_string(),
+        }
+    })
 }
 
 /// A discipline in the laboratory's notation: the text itself, or the translation of tc's.

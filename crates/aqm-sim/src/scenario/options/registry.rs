@@ -15,7 +15,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         Form::Text,
         "",
         "SPEC",
-        "queue discipline in tc's notation, as 'pie target 15ms ecn'; name:preset",
+        "queue discipline, as 'pie target 15ms ecn' (name:preset), or tc's own text, as 'tc qdisc add ...'",
     )
     .as_in("codel")
     .many(),

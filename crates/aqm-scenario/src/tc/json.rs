@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 /// Keys whose value alone is tc's word.
 const WORDS: [&str; 4] = ["diffserv", "flowmode", "atm", "autorate"];
-/// Keys that tc prints for a class or a qdisc and that are not among its options.
-const RATES: [&str; 4] = ["bandwidth", "rate", "ceil", "maxrate"];
+/// Keys whose numbers are bytes per second.
+const RATES: [&str; 5] = ["bandwidth", "rate", "ceil", "maxrate", "low_rate_threshold"];
 /// Keys of JSON where tc's word has another name.
 const NAMES: [(&str, &str); 8] = [
     ("memory-limit", "memlimit"),
@@ -31,9 +31,13 @@ const MEANINGS: [(&str, &str, &str); 9] = [
     ("ecn-mask", "l4s-ect", "l4s_ect"),
     ("ecn-mask", "any-ect", "any_ect"),
 ];
-/// CAKE's switches that tc prints either way.
-const SWITCHES: [(&str, &str, &str); 3] =
-    [("nat", "nat", "nonat"), ("wash", "wash", "nowash"), ("split_gso", "split-gso", "no-split-gso")];
+/// Switches that tc prints either way.
+const SWITCHES: [(&str, &str, &str); 4] = [
+    ("nat", "nat", "nonat"),
+    ("wash", "wash", "nowash"),
+    ("split_gso", "split-gso", "no-split-gso"),
+    ("pacing", "pacing", "nopacing"),
+];
 
 /// Reads the array, or one of its objects.
 pub(super) fn read(text: &str) -> Result<Listing, String> {

@@ -34,7 +34,7 @@ pub(super) enum Word {
     Flag(&'static str, &'static str),
     /// The word is a value of the parameter.
     Keyword(&'static str),
-    /// No effect here, for this reason, with so many values behind it.
+    /// No effect here, for this reason, with so many values behind it; of a list as many whole numbers as there are.
     Idle(usize, &'static str),
     /// No counterpart here: what comes closest.
     Refused(&'static str),
@@ -43,6 +43,7 @@ pub(super) enum Word {
 use Word::{Flag, Idle, Keyword, List, Refused, Value};
 
 const SINGLE: &str = "packets are single here, so none is split";
+const SOCKETS: &str = "no socket gives its packets a time to leave here";
 const QEVENT: &str = "what is dropped or marked goes to no filter here: --log has each packet's fate";
 
 /// Every qdisc of tc that is read.
@@ -319,6 +320,36 @@ pub(super) static KINDS: &[Kind] = &[
         name: "drr",
         spec: "drr",
         words: &[("quantum", Value("quantum", Bytes))],
+        silent: &[],
+        tick: 1,
+        finish: derived::as_it_is,
+    },
+    Kind {
+        name: "fq",
+        spec: "fq",
+        words: &[
+            ("limit", Value("limit", Packets)),
+            ("flow_limit", Value("flow_limit", Packets)),
+            ("quantum", Value("quantum", Bytes)),
+            ("initial_quantum", Value("initial_quantum", Bytes)),
+            ("maxrate", Value("maxrate", Rate)),
+            ("pacing", Flag("pacing", "on")),
+            ("nopacing", Flag("pacing", "off")),
+            ("low_rate_threshold", Value("low_rate_threshold", Rate)),
+            ("refill_delay", Value("refill_delay", Time)),
+            ("ce_threshold", Value("ce_threshold", Time)),
+            ("orphan_mask", Value("orphan_mask", Count)),
+            ("weights", List("weights", 3)),
+            ("bands", Idle(1, "it has three bands")),
+            ("priomap", Idle(16, "the band follows from the DSCP, as Linux maps it")),
+            ("buckets", Idle(1, "a lookup of flows takes no time here")),
+            ("timer_slack", Idle(1, "timers are exact here")),
+            ("horizon", Idle(1, SOCKETS)),
+            ("horizon_cap", Idle(0, SOCKETS)),
+            ("horizon_drop", Idle(0, SOCKETS)),
+            ("offload_horizon", Idle(1, SOCKETS)),
+            ("defrate", Idle(1, "Linux ignores it since 3.13")),
+        ],
         silent: &[],
         tick: 1,
         finish: derived::as_it_is,

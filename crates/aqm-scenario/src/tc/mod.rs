@@ -13,6 +13,7 @@ mod json;
 mod kinds;
 mod link;
 mod listing;
+mod parse;
 mod quantity;
 mod refused;
 mod table;
@@ -20,7 +21,6 @@ mod text;
 mod translation;
 mod tree;
 mod units;
-mod words;
 mod write;
 
 use aqm_core::spec::Spec;

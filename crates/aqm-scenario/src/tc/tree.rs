@@ -3,7 +3,7 @@
 use super::kinds;
 use super::listing::{Listing, Place, Qdisc, major, minor};
 use super::translation::Translation;
-use super::{classes, link, refused, words};
+use super::{classes, link, parse, refused};
 use aqm_core::params::{did_you_mean, known};
 use aqm_core::registry;
 use aqm_core::spec::Spec;
@@ -163,7 +163,7 @@ fn plain(spec: &str) -> Result<Spec, String> {
 /// A qdisc without classes.
 fn single(qdisc: &Qdisc) -> Result<Translation, String> {
     let Some(kind) = kinds::find(&qdisc.kind) else { return Err(unknown(&qdisc.kind)) };
-    let given = words::read(kind, &qdisc.words, qdisc.form).map_err(|problem| format!("tc: {problem}"))?;
+    let given = parse::read(kind, &qdisc.words, qdisc.form).map_err(|problem| format!("tc: {problem}"))?;
     let mut spec = plain(kind.spec)?;
     for (param, text) in given.params() {
         spec.set_text(param, text).map_err(|error| format!("tc: {}", error.of(kind.name)))?;

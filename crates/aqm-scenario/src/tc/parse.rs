@@ -42,7 +42,12 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
             Word::Keyword(LAYER) => given.layer.push((word, String::new())),
             Word::Keyword(param) => given.set(param, (*word).to_owned()),
             Word::Idle(count, why) => {
-                let values: Vec<&str> = rest.by_ref().take(count).map(|value| &**value).collect();
+                let mut values: Vec<&str> = Vec::new();
+                while values.len() < count
+                    && let Some(next) = rest.next_if(|next| count == 1 || units::count(next).is_ok())
+                {
+                    values.push(next);
+                }
                 given.idle.push(([&[*word], &*values].concat().join(" "), why));
             }
             Word::Refused(nearest) => {

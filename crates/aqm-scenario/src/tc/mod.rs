@@ -5,7 +5,7 @@
 //! A text with several qdiscs has one root, or ends with `use` and a handle or a device. Whatever the text is, time and
 //! memory are bounded by its length, which is bounded.
 
-mod classes;
+mod children;
 mod derived;
 mod ewma;
 mod given;

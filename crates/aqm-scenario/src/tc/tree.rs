@@ -3,7 +3,7 @@
 use super::kinds;
 use super::listing::{Listing, Place, Qdisc, major, minor};
 use super::translation::Translation;
-use super::{classes, link, parse, refused};
+use super::{children, link, parse, refused};
 use aqm_core::params::{did_you_mean, known};
 use aqm_core::registry;
 use aqm_core::spec::Spec;
@@ -137,7 +137,7 @@ fn translated(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
         per_queue(tree, qdisc)?
     } else if AROUND.contains(&kind) {
         around(tree, qdisc)?
-    } else if classes::has_children(kind) {
+    } else if children::has_children(kind) {
         classful(tree, qdisc)?
     } else {
         single(qdisc)?
@@ -263,10 +263,10 @@ fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
     }
     let name = qdisc.name();
     let bands = (qdisc.kind == "prio").then(|| base.spec.params.count("bands"));
-    let places = classes::places(&below, &leaves, bands);
+    let places = children::places(&below, &leaves, bands);
     let counted = if bands.is_some() { String::new() } else { format!(" classes {}", places.len()) };
     let own =
-        classes::parameters(qdisc, &places, &leaves).map_err(|problem| format!("tc: {name}: {problem}"))?;
+        children::parameters(qdisc, &places, &leaves).map_err(|problem| format!("tc: {name}: {problem}"))?;
     let mut text = format!("{}{counted}{own}", base.spec);
     for place in &places {
         let child = below

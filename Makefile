@@ -74,9 +74,9 @@ lint-python: $(NATIVE) .venv/dev
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/stubtest --mypy-config-file python/stubtest.ini aqmlab._native
 
-deny: ## licences, sources and bans of all crates (needs cargo-deny: cargo install --locked cargo-deny)
+deny: ## licences, sources and bans of all crates (needs cargo-deny: cargo install --locked --version 0.18.9 cargo-deny)
 	cargo deny --locked --offline check licenses bans sources
-	cargo deny --locked --offline --manifest-path fuzz/Cargo.toml --config deny.toml check licenses bans sources
+	cargo deny --locked --offline --manifest-path fuzz/Cargo.toml check --config $(CURDIR)/deny.toml licenses bans sources
 
 bench: tools ## speed, printed and written to results/bench
 	$(PYTHON) benches/core.py

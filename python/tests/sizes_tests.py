@@ -80,6 +80,10 @@ def a_chain_costs_as_much_as_it_has_links(tmp_path: Path) -> None:
         ((*COMPARE, "--aqm", "sp classes 1000000000"), "out of range"),
         ((*COMPARE, "--topology", "star:hosts=1000000000"), "hosts"),
         (
+            (*COMPARE[:5], "--aqm", "fq_codel flows 65536", "--duration", "1s", "--topology", "star:hosts=1500"),
+            "of memory would be needed for one run, and more than 2 GB",
+        ),
+        (
             ("tune", *RATE, "--aqm", "codel target 1ms..20ms", "--minimise", "qdelay_mean_ms", "--sensitivity", 2**28),
             "runs are asked for, and more than 20000",
         ),

@@ -8,17 +8,20 @@
 mod sharing;
 mod streams;
 
-use crate::network::graph::Network;
+use crate::network::graph::{Network, Queue};
 use crate::report::RunError;
 use crate::scenario::Scenario;
 use crate::scenario::inputs::Inputs;
 use crate::switch::declaration::Site;
 use crate::switch::program::ProgramSpec;
+use aqm_core::link::Link;
 use aqm_core::params::Value;
 use aqm_core::random::Random;
+use aqm_core::registry;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Size, Span};
 use sharing::Shares;
+use std::collections::BTreeMap;
 use streams::Streams;
 
 // Measured on the scenarios of the tests.
@@ -72,10 +75,27 @@ pub fn estimate(aqm: &Spec, scenario: &Scenario, inputs: &Inputs) -> Result<Esti
         memory_bytes: BYTES_PER_RUN
             + flows * BYTES_PER_FLOW
             + links * BYTES_PER_LINK
+            + state(&streams.network)
             + waiting * BYTES_PER_PACKET
             + sampled,
         kept_bytes: BYTES_KEPT + flows * BYTES_KEPT_PER_FLOW + sampled,
     })
+}
+
+/// Bytes that the disciplines of all links take without packets: tables of flows are as large from the beginning. Those
+/// from outside the registry are not built for this.
+fn state(network: &Network) -> f64 {
+    let mut known = BTreeMap::new();
+    let each = network.links.iter().map(|link| {
+        let Queue::Discipline { spec, .. } = &link.queue else { return 0.0 };
+        *known.entry(spec.to_string()).or_insert_with(|| {
+            let is_known = registry::find(spec.info.name).is_some_and(|info| std::ptr::eq(info, spec.info));
+            let build = || spec.build(Link::new(link.capacity.mean_rate()), Random::seeded(0));
+            let built = if is_known { build().ok() } else { None };
+            built.map_or(0.0, |qdisc| qdisc.discipline().state_bytes() as f64)
+        })
+    });
+    each.sum()
 }
 
 /// The packets that a discipline holds at most.

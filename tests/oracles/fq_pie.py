@@ -18,6 +18,8 @@ from workload import MILLISECOND, SECOND, Oracle, Packet
 class Options(fq_codel.Options):
     """As for FQ-CoDel, and PIE's."""
 
+    arriving: bool = True  # a full queue drops the arriving packet, else (ns-3) a batch of the fattest flow
+
     pie: pie.Options = field(default_factory=lambda: pie.Options(activate=False))
 
 
@@ -73,7 +75,7 @@ class FqPie(fq_codel.FlowQueues[FlowQueue]):
             self.salted = True
         queue = self.queues.setdefault(packet.flow, self.new_queue())
         queue.awake = True
-        if sum(len(one.queue) for one in self.queues.values()) + 1 > self.o.limit:
+        if self.o.arriving and sum(len(one.queue) for one in self.queues.values()) + 1 > self.o.limit:
             queue.accu_prob = 0.0
             self.log("dropped", packet.number, "overlimit")
             return
@@ -82,6 +84,20 @@ class FqPie(fq_codel.FlowQueues[FlowQueue]):
         if len(queue.queue) > waiting and packet.flow not in self.new + self.old:
             self.new.append(packet.flow)
             self.credits[packet.flow] = self.o.quantum
+        if sum(len(one.queue) for one in self.queues.values()) > self.o.limit:
+            arrival = self.log.lines.pop()  # "enqueued", which comes after the drops
+            if packet not in self.drop_batch():
+                self.log.lines.append(arrival)
+
+    def drop_batch(self) -> list[Packet]:
+        """As ns-3's `FqPieDrop()`: half of the fattest flow, or a batch."""
+        fattest = max(self.queues.values(), key=lambda one: one.bytes)
+        threshold = fattest.bytes // 2
+        gone: list[Packet] = []
+        while len(gone) < self.o.drop_batch and sum(one.length for one in gone) < max(threshold, 1):
+            gone.append(fattest.queue.popleft())
+            self.log("dropped", gone[-1].number, "overlimit")
+        return gone
 
     def advance(self, now: int) -> None:
         """One clock for all flows."""
@@ -106,6 +122,9 @@ def _pie(**options: object) -> pie.Options:
 
 
 CASES: dict[str, Callable[[], Oracle]] = {
+    "fq_pie:ns3 flows 65536 limit 60p max_burst 0s": lambda: FqPie(
+        Options(limit=60, arriving=False, pie=_pie(ecn=True, max_burst=0, derandomize=False))
+    ),
     "fq_pie flows 65536": FqPie,
     "fq_pie flows 65536 limit 120p ecn ecn_prob 90% max_burst 30ms": lambda: FqPie(
         Options(limit=120, pie=_pie(ecn=True, mark_ecnth=0.9, max_burst=30 * MILLISECOND))

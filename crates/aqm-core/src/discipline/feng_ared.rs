@@ -8,9 +8,9 @@
 //! See `aqmlab aqm show feng_ared`.
 //!
 //! # Deviations
-//! The paper does not bound `max_p`: here it stays between `bottom` and 1, or light load would make it vanish. At the
-//! start the average counts as below `min`, so that an empty queue does not divide at once (in ns-3 it does). ECN,
-//! byte mode and the full queue: as in `red`.
+//! The paper does not bound `max_p`: here it stays between `bottom` and 1, or light load would make it vanish. The paper
+//! does not say either where the average is before the first packet: below `min`, or, as in ns-3, above `max`, so that an
+//! empty queue divides `max_p` at once (`start`). ECN, byte mode and the full queue: as in `red`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
@@ -20,6 +20,7 @@ use super::{Blueprint, Built, Group, Info, LIMIT};
 use crate::law::max_p::{Feng, Rule};
 use crate::link::Link;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
+use crate::units::{Bytes, Size};
 use alloc::boxed::Box;
 
 /// The registry entry.
@@ -59,6 +60,12 @@ pub static INFO: Info = Info {
             "Smallest value of max_p",
             "Floyd 2001: 0.01; Feng 1999: none",
         ),
+        ParamSpec::choice(
+            "start",
+            &["below", "above"],
+            "Where the average counts as before the first packet: above max, an empty queue divides max_p at once",
+            "Feng 1999: without one; ns-3 red-queue-disc.cc: above",
+        ),
         red::GENTLE,
         red::ECN,
         red::HARDDROP,
@@ -67,14 +74,31 @@ pub static INFO: Info = Info {
         red::BANDWIDTH,
         red::CODE,
     ],
-    presets: &[Preset {
-        name: "feng1999",
-        source: "Feng et al. 1999 (factors, as ns-2 and ns-3 give them too); thresholds and weight as red:floyd",
-        values: &[],
-    }],
+    presets: &[
+        Preset {
+            name: "feng1999",
+            source: "Feng et al. 1999 (factors); thresholds and weight as red:floyd",
+            values: &[],
+        },
+        Preset {
+            name: "ns3",
+            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc with FengAdaptive true (defaults, LinkBandwidth apart)",
+            values: &[
+                ("limit", Value::Size(Size::Packets(25))),
+                ("min", Value::Size(Size::Packets(5))),
+                ("max", Value::Size(Size::Packets(15))),
+                ("probability", Value::Fraction(0.02)), // LInterm 50
+                ("bottom", Value::Fraction(1e-6)),      // none: the least of the range
+                ("start", Value::Choice("above")),
+                ("wait", Value::Flag(true)),
+                ("avpkt", Value::Bytes(Bytes::new(500))),
+                ("code", Value::Choice("ns3")),
+            ],
+        },
+    ],
     probes: &[red::AVERAGE_QUEUE, red::DROP_PROBABILITY, red::MAX_P],
     traits: red::TRAITS,
-    deviations: "max_p stays between bottom and 1; at the start the average counts as below min",
+    deviations: "max_p stays between bottom and 1",
     build,
 };
 
@@ -83,6 +107,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
         alpha: params.number("alpha"),
         beta: params.number("beta"),
         bottom: params.number("bottom"),
+        starts_above: params.choice("start") == "above",
     });
     Ok(Settings { rule: Some(rule), ..red::settings(params, link)? })
 }
@@ -108,5 +133,14 @@ mod tests {
         while host.get(ms(1)).is_some() {}
         host.put(ms(10), 7, 0, 1000); // finds none for some time
         assert_eq!(host.probe("max_p"), 0.2 / 3.0);
+    }
+
+    #[test]
+    fn where_the_average_starts_decides_whether_an_empty_queue_divides_max_p() {
+        for (spec, max_p) in [("feng_ared probability 0.3", 0.3), ("feng_ared:ns3 probability 0.3", 0.1)] {
+            let mut host = Host::scripted(spec, &[0.999]);
+            host.put(ms(1), 0, 0, 1000);
+            assert!((host.probe("max_p") - max_p).abs() < 1e-12, "{spec}");
+        }
     }
 }

@@ -119,6 +119,24 @@ fn settings(params: &Params) -> Settings {
     }
 }
 
+/// Section 4.1: drops from the head of `flow` half of its bytes, or `batch` packets.
+pub(super) fn drop_batch<S: Clone + Default>(
+    flows: &mut Flows<S>,
+    flow: usize,
+    batch: u64,
+    reason: DropReason,
+    cx: &mut Cx<'_>,
+) {
+    let half = flows.bytes(flow) / 2;
+    for _ in 0..batch {
+        let Some(packet) = flows.pop(flow) else { break };
+        cx.drop(packet, reason);
+        if flows.bytes(flow) <= half {
+            break;
+        }
+    }
+}
+
 impl<L: FlowLaw> FlowQueueing<L> {
     /// Empty queues under `law`.
     pub(super) fn boxed(params: &Params, link: &Link, law: L) -> Box<dyn Discipline> {
@@ -145,14 +163,7 @@ impl<L: FlowLaw> FlowQueueing<L> {
             if reason == DropReason::Overlimit {
                 self.law.overflowed(&mut self.flows, fattest, cx.now);
             }
-            let half = self.flows.bytes(fattest) / 2;
-            for _ in 0..self.settings.drop_batch {
-                let Some(packet) = self.flows.pop(fattest) else { break };
-                cx.drop(packet, reason);
-                if self.flows.bytes(fattest) <= half {
-                    break;
-                }
-            }
+            drop_batch(&mut self.flows, fattest, self.settings.drop_batch, reason, cx);
         }
     }
 }

@@ -9,16 +9,17 @@
 //! See `aqmlab aqm show fq_pie`.
 //!
 //! # Deviations
-//! As in Linux, a full queue drops the arriving packet and does not look for the flow with the most bytes (RFC 8290
-//! section 4.1). `code` chooses whose PIE each flow has, as in `pie`; the presets set it. All flows are updated at
-//! once, each period; idle ones (no packets, delay or probability) are skipped and lose what they had accumulated.
-//! Delays above 4.2 s count as 4.2 s. `ecn_prob` is what `pie` has as `mark_threshold`.
+//! As in Linux, a full queue drops the arriving packet; with `drop_batch`, as in ns-3, it drops from the flow with the
+//! most bytes (RFC 8290 section 4.1). `code` chooses whose PIE each flow has, as in `pie`; the presets set it. All flows
+//! are updated at once, each period (ns-3: each by a clock of its own); idle ones (no packets, delay or probability) are
+//! skipped and lose what they had accumulated. Delays above 4.2 s count as 4.2 s. `ecn_prob` is what `pie` has as
+//! `mark_threshold`.
 //!
 //! # Promises
-//! Packets of one flow stay in order; drops and marks on arrival only; no signal while at most two full packets are
-//! queued in the flow; updates once per period through wake-ups, at most 16 of them late; random numbers: one for the
-//! hash when the first packet arrives, then those of `pie`; 64 bytes per flow queue, and 32 more with
-//! `dq_rate_estimator`.
+//! Packets of one flow stay in order; drops and marks on arrival only, with `drop_batch` of queued packets too; no
+//! signal while at most two full packets are queued in the flow; updates once per period through wake-ups, at most 16 of
+//! them late; random numbers: one for the hash when the first packet arrives, then those of `pie`; 64 bytes per flow
+//! queue, and 32 more with `dq_rate_estimator`.
 
 use super::fq::{self, FlowHash};
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
@@ -47,6 +48,7 @@ pub static INFO: Info = Info {
         fq::MEMORY_LIMIT,
         fq::FLOWS,
         fq::QUANTUM,
+        DROP_BATCH,
         pie::TARGET,
         pie::TUPDATE,
         pie::ALPHA,
@@ -76,8 +78,12 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "ns3",
-            source: "ns-3 src/traffic-control/model/fq-pie-queue-disc.cc (defaults of PIE: bursts of 150 ms, ECN on)",
-            values: &[("ecn", Value::Flag(true))],
+            source: "ns-3 src/traffic-control/model/fq-pie-queue-disc.cc (defaults)",
+            values: &[
+                ("drop_batch", Value::Count(64)),
+                ("ecn", Value::Flag(true)),
+                ("derandomize", Value::Flag(false)),
+            ],
         },
     ],
     probes: &[
@@ -96,15 +102,19 @@ pub static INFO: Info = Info {
     traits: Traits {
         wakes: true,
         ecn: true,
-        drops_queued: false,
+        drops_queued: true,
         reorders_flows: true,
         reorders_within_flow: false,
         quiet_packets: 1,
         flow_state_bytes: size_of::<Flow<Compact>>(),
     },
-    deviations: "a full queue drops the arriving packet (as Linux); flows at rest are not updated",
+    deviations: "flows at rest are not updated, and all others by one clock",
     build,
 };
+
+const DROP_BATCH: ParamSpec = fq::DROP_BATCH
+    .with_default(Value::Auto, "Linux sch_fq_pie: the arriving packet; RFC 8290 section 4.1 and ns-3: 64")
+    .or_auto("a full queue drops the arriving packet");
 
 /// PIE's `mark_threshold` under tc's name.
 const ECN_PROB: ParamSpec = ParamSpec::new(
@@ -127,6 +137,8 @@ struct Settings {
     limit: Size,
     memory_limit: u64,
     quantum: u32,
+    /// Packets that a full queue drops at a time from the flow with the most bytes; `None`: it drops the arriving one.
+    drop_batch: Option<u64>,
     ecn: bool,
     law: Law,
 }
@@ -157,6 +169,10 @@ fn settings(params: &Params, link: &Link) -> Settings {
         limit: params.size("limit").expect("limit has no auto"),
         memory_limit: params.bytes("memory_limit").expect("memory_limit has no auto").as_u64(),
         quantum: params.bytes("quantum").expect("quantum has no auto").as_u64() as u32,
+        drop_batch: match params.get("drop_batch") {
+            Value::Count(batch) => Some(*batch),
+            _ => None,
+        },
         ecn: params.flag("ecn"),
         law,
     }
@@ -194,6 +210,11 @@ impl FqPie {
         let backlog = self.flows.backlog();
         let bytes = backlog.bytes + u64::from(length);
         backlog.would_exceed(self.settings.limit, length) || bytes > self.settings.memory_limit
+    }
+
+    fn over(&self) -> bool {
+        let backlog = self.flows.backlog();
+        backlog.exceeds(self.settings.limit) || backlog.bytes > self.settings.memory_limit
     }
 
     /// Applies PIE's law to the state of flow `flow`.
@@ -246,7 +267,7 @@ impl Discipline for FqPie {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
         let flow = self.hash.queue(packet.flow, self.flows.len(), cx);
-        if self.full(packet.length) {
+        if self.settings.drop_batch.is_none() && self.full(packet.length) {
             self.with(flow, |_, state, _| state.overflowed());
             return cx.drop(packet, DropReason::Overlimit);
         }
@@ -264,6 +285,12 @@ impl Discipline for FqPie {
             _ => return cx.drop(packet, DropReason::Congestion),
         }
         self.flows.push(flow, packet, self.settings.quantum);
+        if let Some(batch) = self.settings.drop_batch {
+            while self.over() {
+                let fattest = self.flows.fattest();
+                fq::drop_batch(&mut self.flows, fattest, batch, DropReason::Overlimit, cx);
+            }
+        }
     }
 
     #[inline]
@@ -313,9 +340,7 @@ impl Discipline for FqPie {
         if self.settings.law.tupdate != before {
             self.timer.adopt(self.settings.law.tupdate, cx.now);
         }
-        while self.flows.backlog().exceeds(self.settings.limit)
-            || self.flows.backlog().bytes > self.settings.memory_limit
-        {
+        while self.over() {
             let fattest = self.flows.fattest();
             let oldest =
                 self.flows.pop(fattest).expect("the fattest flow of a queue beyond its limit has packets");
@@ -365,6 +390,22 @@ impl Discipline for FqPie {
 mod tests {
     use super::super::testing::{Host, ms};
     use super::*;
+
+    #[test]
+    fn a_full_queue_drops_the_arriving_packet_or_as_in_ns3_from_the_fat_flow() {
+        let dropped = |spec: &str| {
+            let mut host = Host::new(spec);
+            for (cookie, flow) in [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2)] {
+                host.put(ms(0), cookie, flow, 100);
+            }
+            assert!(host.log.dropped.iter().all(|(_, reason)| *reason == DropReason::Overlimit));
+            host.dropped()
+        };
+        assert_eq!(dropped("fq_pie:linux limit 4p quantum 1500b"), [4]);
+        // ns-3: packets of the flow with 300 bytes, until 150 of them are gone.
+        assert_eq!(dropped("fq_pie:ns3 limit 4p quantum 1500b"), [0, 1]);
+        assert_eq!(dropped("fq_pie:ns3 limit 4p quantum 1500b drop_batch 1"), [0]);
+    }
 
     #[test]
     fn each_flow_has_a_probability_of_its_own() {

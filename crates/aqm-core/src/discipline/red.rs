@@ -48,8 +48,9 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "ns3",
-            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc (defaults, its limit of 25 packets apart)",
+            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc (defaults, LinkBandwidth apart)",
             values: &[
+                ("limit", Value::Size(Size::Packets(25))),
                 ("min", Value::Size(Size::Packets(5))),
                 ("max", Value::Size(Size::Packets(15))),
                 ("probability", Value::Fraction(0.02)), // LInterm 50
@@ -334,7 +335,8 @@ impl Red {
     pub(super) fn new(params: &Params, link: &Link, read: Read) -> Result<Red, ParamError> {
         let settings = read(params, link)?;
         let max_p = settings.law.max_p;
-        let (queue, state, adaptation) = (Fifo::default(), State::default(), Adaptation::default());
+        let (queue, state) = (Fifo::default(), State::default());
+        let adaptation = settings.rule.as_ref().map_or_else(Adaptation::default, Rule::start);
         Ok(Red { queue, settings, state, max_p, adaptation, link: *link, read })
     }
 

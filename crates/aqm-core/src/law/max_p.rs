@@ -38,6 +38,8 @@ pub struct Feng {
     pub beta: f64,
     /// Smallest value of `max_p`.
     pub bottom: f64,
+    /// Whether the average counts as above `max`, not below `min`, before the first packet.
+    pub starts_above: bool,
 }
 
 /// The state besides `max_p` itself, which is in RED's parameters.
@@ -58,6 +60,12 @@ enum Region {
 }
 
 impl Rule {
+    /// The state before the first packet.
+    pub fn start(&self) -> Adaptation {
+        let above = matches!(self, Rule::Feng(Feng { starts_above: true, .. }));
+        Adaptation { last: Time::ZERO, region: if above { Region::Above } else { Region::Below } }
+    }
+
     /// Moves `red.max_p` for a new `average`.
     #[inline]
     pub fn adapt(&self, state: &mut Adaptation, red: &mut Params, average: f64, now: Time) {
@@ -161,7 +169,8 @@ mod tests {
     #[test]
     fn feng_reacts_once_to_each_crossing() {
         let (mut red, mut state) = (RED, Adaptation::default());
-        let rule = Rule::Feng(Feng { alpha: 3.0, beta: 2.0, bottom: 0.01 });
+        let feng = Feng { alpha: 3.0, beta: 2.0, bottom: 0.01, starts_above: false };
+        let rule = Rule::Feng(feng);
         let averages = [5.0, 20.0, 31.0, 35.0, 20.0, 31.0, 9.0, 8.0, 11.0, 9.0, 11.0];
         let expected = [0.1, 0.1, 0.2, 0.2, 0.2, 0.4, 0.4 / 3.0, 0.4 / 3.0, 0.4 / 3.0, 0.4 / 9.0, 0.4 / 9.0];
         for (average, max_p) in averages.into_iter().zip(expected) {
@@ -182,6 +191,12 @@ mod tests {
         for average in [31.0, 30.0, 31.0] {
             rule.adapt(&mut state, &mut red, average, Time::ZERO);
             assert_eq!(red.max_p, 0.2, "{average}");
+        }
+        let above = Rule::Feng(Feng { starts_above: true, ..feng });
+        let (mut red, mut state) = (RED, above.start());
+        for (average, max_p) in [(31.0, 0.1), (0.0, 0.1 / 3.0)] {
+            above.adapt(&mut state, &mut red, average, Time::ZERO);
+            assert!((red.max_p - max_p).abs() < 1e-12, "{average}: {}", red.max_p);
         }
         let mut red = Params { max_p: 0.7, ..RED };
         rule.adapt(&mut Adaptation::default(), &mut red, 31.0, Time::ZERO);

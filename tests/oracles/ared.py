@@ -1,8 +1,8 @@
 """Adaptive REDs: figure 2 of Floyd, Gummadi and Shenker (2001), and figure 4 of Feng et al. (1999).
 
 `maxp` is adjusted when the average was updated, which is when a packet arrives. Readings of the Rust files: Floyd's
-interval starts at the last check of the average; Feng's `maxp` stays between `bottom` and 1 and its status starts as
-"Below".
+interval starts at the last check of the average; Feng's `maxp` stays between `bottom` and 1, and the paper does not
+say what its status starts as.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Floyd:
     beta: float = 0.9
     bottom: float = 0.01
     top: float = 0.5
+    bottom_by_link: bool = False  # as ns-3
 
 
 class Ared(red.Red):
@@ -64,15 +65,19 @@ class AutomaticAred(Ared):
             o.minth = max(5, int(self.floyd.target / SECOND * capacity / 2))
             o.maxth = 3 * o.minth
             o.wq = 1 - exp(-1 / capacity)
+            if self.floyd.bottom_by_link:  # ns-3's InitializeParams(), with its Rtt of 0.1 s
+                self.floyd.bottom = min(0.01, 8 * o.average_packet * 0.1 / (o.bandwidth or self.rate))
 
 
 class FengAred(red.Red):
     """RED with the rule of figure 4."""
 
-    def __init__(self, options: red.Options, alpha: float = 3, beta: float = 2, bottom: float = 0.01) -> None:
+    def __init__(
+        self, options: red.Options, alpha: float = 3, beta: float = 2, bottom: float = 0.01, status: str = "Below"
+    ) -> None:
         super().__init__(replace(options))
         self.alpha, self.beta, self.bottom = alpha, beta, bottom
-        self.status = "Below"
+        self.status = status
 
     def averaged(self, now: int) -> None:
         """Every update of the average."""
@@ -91,9 +96,9 @@ class FengAred(red.Red):
         return super().probes() | {"max_p": self.options.maxp}
 
 
-def automatic(options: red.Options, target: int = 5 * MILLISECOND) -> Oracle:
-    """ARED whose thresholds follow from the trace's link."""
-    return AutomaticAred(options, Floyd(target=target))
+def automatic(options: red.Options, target: int = 5 * MILLISECOND, *, bottom_by_link: bool = False) -> Oracle:
+    """ARED whose thresholds follow from the trace's link, and if asked for, `bottom`."""
+    return AutomaticAred(options, Floyd(target=target, bottom_by_link=bottom_by_link))
 
 
 CASES: dict[str, Callable[[], Oracle]] = {
@@ -104,11 +109,16 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
     "ared limit 300p target 40ms": lambda: automatic(red.Options(limit=300), 40 * MILLISECOND),
     "ared:ns3 limit 60p": lambda: automatic(
-        red.Options(limit=60, maxp=0.02, wait=True, average_packet=500, idle="ns3")
+        red.Options(limit=60, maxp=0.02, wait=True, average_packet=500, idle="ns3"), bottom_by_link=True
     ),
     "feng_ared limit 100p w 0.05": lambda: FengAred(red.Options(limit=100, minth=20, maxth=60, wq=0.05)),
     "feng_ared limit 100p min 5p max 20p w 0.2 alpha 2 beta 1.5 bottom 0.02 ecn": lambda: FengAred(
         red.Options(limit=100, minth=5, maxth=20, wq=0.2, ecn=True), alpha=2, beta=1.5, bottom=0.02
+    ),
+    "feng_ared:ns3 limit 60p w 0.05 probability 0.5": lambda: FengAred(
+        red.Options(limit=60, minth=5, maxth=15, maxp=0.5, wq=0.05, wait=True, average_packet=500, idle="ns3"),
+        bottom=1e-6,
+        status="Above",
     ),
     "nlred limit 100p w 0.02": lambda: red.Red(
         red.Options(limit=100, minth=20, maxth=60, wq=0.02, gentle=False, square=True)

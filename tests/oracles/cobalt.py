@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import blue
@@ -148,6 +148,11 @@ class Cobalt(Oracle):
         return {"count": c.count, "dropping": c.dropping, "drop_probability": c.blue.pm}
 
 
+def ns3(options: Options) -> Options:
+    """With what sets ns-3's `CobaltQueueDisc` apart from CAKE."""
+    return replace(options, mtu_guard=False, spare_last=False, blue_threshold=400 * MILLISECOND)
+
+
 CASES: dict[str, Callable[[], Oracle]] = {
     "cobalt:ns3 limit 200p increment 0.08 decrement 0.04 blue_threshold 40ms nospare_last": lambda: Cobalt(
         Options(
@@ -165,9 +170,9 @@ CASES: dict[str, Callable[[], Oracle]] = {
         Options(limit=60, increment=0.05, decrement=0.02)
     ),
     "cobalt:ns3 limit 100p target 20ms interval 50ms": lambda: Cobalt(
-        Options(limit=100, target=20 * MILLISECOND, interval=50 * MILLISECOND, ecn=False, mtu_guard=False)
+        ns3(Options(limit=100, target=20 * MILLISECOND, interval=50 * MILLISECOND, ecn=False))
     ),
     "cobalt:ns3 limit 300p target 1ms interval 10ms ecn": lambda: Cobalt(
-        Options(limit=300, target=MILLISECOND, interval=10 * MILLISECOND, mtu_guard=False)
+        ns3(Options(limit=300, target=MILLISECOND, interval=10 * MILLISECOND))
     ),
 }

@@ -177,7 +177,15 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "dualpi2": DualPi2,
     "dualpi2 limit 120p classic_protection 50%": lambda: DualPi2(Options(limit=120, weights=(50, 50))),
     "dualpi2:linux": lambda: DualPi2(
-        Options(tupdate=16 * MILLISECOND, alpha=0.16, beta=3.2, min_th=MILLISECOND, range=0, step_alone=True, lots=True)
+        Options(
+            tupdate=16 * MILLISECOND,
+            alpha=41 / 256,
+            beta=819 / 256,
+            min_th=MILLISECOND,
+            range=0,
+            step_alone=True,
+            lots=True,
+        )
     ),
     "dualpi2 typical_rtt 20ms max_rtt 200ms limit 150p": lambda: DualPi2(
         Options(limit=150, target=20 * MILLISECOND, tupdate=20 * MILLISECOND, alpha=0.1 * 0.02 / 0.2**2, beta=0.3 / 0.2)
@@ -190,8 +198,8 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "dualpi2:linux drop_enqueue overflow min_qlen_step 4 memlimit 90kb": lambda: DualPi2(
         Options(
             tupdate=16 * MILLISECOND,
-            alpha=0.16,
-            beta=3.2,
+            alpha=41 / 256,
+            beta=819 / 256,
             min_th=MILLISECOND,
             range=0,
             step_alone=True,

@@ -71,6 +71,6 @@ CASES: dict[str, Callable[[], Oracle]] = {
         Options(limit=120, cobalt=cobalt.Options(increment=0.1, decrement=0.02))
     ),
     "fq_cobalt:ns3 flows 65536 limit 90p drop_batch 3 quantum 300b noecn": lambda: FqCobalt(
-        Options(limit=90, drop_batch=3, quantum=300, cobalt=cobalt.Options(ecn=False, mtu_guard=False))
+        Options(limit=90, drop_batch=3, quantum=300, cobalt=cobalt.ns3(cobalt.Options(ecn=False)))
     ),
 }

@@ -50,7 +50,10 @@ class FlowQueue(pie.Pie):
 
     def pop(self) -> Packet | None:
         """Take the oldest packet, past the law."""
-        return self.queue.popleft() if self.queue else None
+        if not self.queue:
+            return None
+        self.bytes -= self.queue[0].length
+        return self.queue.popleft()
 
 
 class FqPie(fq_codel.FlowQueues[FlowQueue]):
@@ -94,9 +97,11 @@ class FqPie(fq_codel.FlowQueues[FlowQueue]):
         fattest = max(self.queues.values(), key=lambda one: one.bytes)
         threshold = fattest.bytes // 2
         gone: list[Packet] = []
-        while len(gone) < self.o.drop_batch and sum(one.length for one in gone) < max(threshold, 1):
-            gone.append(fattest.queue.popleft())
-            self.log("dropped", gone[-1].number, "overlimit")
+        while len(gone) < self.o.drop_batch and sum(one.length for one in gone) < threshold:
+            victim = fattest.pop()
+            assert victim
+            gone.append(victim)
+            self.log("dropped", victim.number, "overlimit")
         return gone
 
     def advance(self, now: int) -> None:

@@ -62,13 +62,15 @@ def fq_codel_case(ours: str, theirs: str, law: codel.Options, **options: int) ->
 def cobalt_case(ours: str, theirs: str, blue_threshold: int = 400 * MILLISECOND, **options: object) -> Case:
     given = cobalt.Options(mtu_guard=False, **({"ecn": False} | options))  # type: ignore[arg-type]
     make = lambda on: rules.Cobalt(on, given, blue_threshold)  # noqa: E731
-    return Case(f"cobalt:ns3 {ours}", f"CobaltQueueDisc {theirs}", rules.Cobalt.RULES, make)
+    return Case(
+        f"cobalt:ns3 blue_threshold auto spare_last {ours}", f"CobaltQueueDisc {theirs}", rules.Cobalt.RULES, make
+    )
 
 
 def fq_cobalt_case(ours: str, theirs: str, law: cobalt.Options, **options: int) -> Case:
     make = lambda on: rules.FqCobalt(on, fq_cobalt.Options(cobalt=law, **options))  # type: ignore[arg-type] # noqa: E731
     return Case(
-        f"fq_cobalt:ns3 flows 65536 {ours}",
+        f"fq_cobalt:ns3 blue_threshold auto spare_last flows 65536 {ours}",
         f"FqCobaltQueueDisc Flows=65536 Quantum={options.get('quantum', MTU)} {theirs}",
         rules.FqCobalt.RULES,
         make,

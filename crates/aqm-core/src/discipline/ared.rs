@@ -12,8 +12,8 @@
 //! # Deviations
 //! `max_p` is adjusted when a packet arrives at least an interval after the last check, not by a timer (ns-2 and ns-3
 //! also adjust it at arrivals, an interval after the last change). The packet size in which the link's capacity is
-//! counted is `avpkt`, 1000 bytes (ns-2 and ns-3: 500). ns-3 lowers `bottom` on fast links, which `ared:ns3` does
-//! not. ECN, byte mode and the full queue: as in `red`.
+//! counted is `avpkt`, 1000 bytes (ns-2 and ns-3: 500).
+//! `ared:ns3`: parameters and the idle time. ECN, byte mode and the full queue: as in `red`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
@@ -82,7 +82,8 @@ pub static INFO: Info = Info {
             (0.0, 1.0),
             "max_p is not lowered from below this",
             "Floyd 2001 figure 2: 0.01",
-        ),
+        )
+        .or_auto("as in ns-3, 0.01, or a tenth over C on links of more than ten packets of avpkt per second"),
         ParamSpec::new(
             "top",
             Kind::Fraction,
@@ -107,11 +108,13 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "ns3",
-            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc with ARED true (defaults, its limit of 25 packets apart)",
+            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc with ARED true (defaults, LinkBandwidth apart)",
             values: &[
+                ("limit", Value::Size(Size::Packets(25))),
                 ("probability", Value::Fraction(0.02)), // LInterm 50
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
+                ("bottom", Value::Auto),
                 ("code", Value::Choice("ns3")),
             ],
         },
@@ -139,7 +142,11 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
         interval: params.span("interval"),
         alpha: params.number("alpha"),
         beta: params.number("beta"),
-        bottom: params.number("bottom"),
+        bottom: match params.get("bottom") {
+            Value::Fraction(bottom) => *bottom,
+            // `RedQueueDisc::InitializeParams()`: by an Rtt of 0.1 s.
+            _ => (0.1 / capacity).min(0.01),
+        },
         top: params.number("top"),
     });
     let settings = red::settings_between(params, link, min, max, weight)?;

@@ -12,8 +12,8 @@
 //! # Deviations
 //! The last packet of a queue is neither dropped nor marked (CAKE marks it). The time between signals is computed
 //! exactly (Linux: Newton's iteration from a table), BLUE's probability is a float. A full queue drops the arriving
-//! packet, as in ns-3 (CAKE: the head of the longest flow). `ns3` sets parameters only: like `linux`, it does not
-//! drop the last packet, unless told to (`nospare_last`).
+//! packet, as in ns-3 (CAKE: the head of the longest flow). `ns3` drops the last packet too, and BLUE rises there
+//! with delays above `blue_threshold`.
 //!
 //! # Promises
 //! Order kept; no signal if the queue would become empty, with `spare_last`; one random number per packet that CoDel lets pass while
@@ -29,7 +29,7 @@ use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Size, Span};
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -47,7 +47,13 @@ pub static INFO: Info = Info {
         Preset {
             name: "ns3",
             source: "ns-3 src/traffic-control/model/cobalt-queue-disc.cc (defaults)",
-            values: &[("ecn", Value::Flag(false)), ("mtu_guard", Value::Flag(false))],
+            values: &[
+                ("limit", Value::Size(Size::Bytes(1_500_000))), // 1000 packets of 1500 bytes
+                ("ecn", Value::Flag(false)),
+                ("mtu_guard", Value::Flag(false)),
+                ("blue_threshold", Value::Span(Span::from_millis(400))),
+                ("spare_last", Value::Flag(false)),
+            ],
         },
     ],
     probes: &[

@@ -202,8 +202,8 @@ pub static INFO: Info = Info {
             source: "tc-dualpi2(8), calculate_probability() of Linux 6.17 net/sched/sch_dualpi2.c (defaults; lots)",
             values: &[
                 ("tupdate", Value::Span(Span::from_millis(16))),
-                ("alpha", Value::Frequency(0.16)),
-                ("beta", Value::Frequency(3.2)),
+                ("alpha", Value::Frequency(41.0 / 256.0)), // tc: 0.16
+                ("beta", Value::Frequency(819.0 / 256.0)), // tc: 3.2
                 ("step_thresh", Value::Span(Span::from_millis(1))),
                 ("step_range", Value::Span(Span::ZERO)),
                 ("step_alone", Value::Flag(true)),

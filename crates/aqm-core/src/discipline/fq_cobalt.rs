@@ -55,7 +55,11 @@ pub static INFO: Info = Info {
         Preset {
             name: "ns3",
             source: "ns-3 src/traffic-control/model/fq-cobalt-queue-disc.cc (defaults)",
-            values: &[("mtu_guard", Value::Flag(false))],
+            values: &[
+                ("mtu_guard", Value::Flag(false)),
+                ("blue_threshold", Value::Span(Span::from_millis(400))),
+                ("spare_last", Value::Flag(false)),
+            ],
         },
     ],
     probes: &[fq::ACTIVE_FLOWS],

@@ -55,8 +55,9 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "ns3",
-            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc with NLRED true (defaults, its limit of 25 packets apart)",
+            source: "ns-3.27 src/traffic-control/model/red-queue-disc.cc with NLRED true (defaults, LinkBandwidth apart)",
             values: &[
+                ("limit", Value::Size(Size::Packets(25))),
                 ("min", Value::Size(Size::Packets(5))),
                 ("max", Value::Size(Size::Packets(15))),
                 ("probability", Value::Fraction(0.02)), // LInterm 50

@@ -82,6 +82,7 @@ pub static INFO: Info = Info {
             values: &[
                 ("target", Value::Size(Size::Packets(50))),
                 ("tupdate", Value::Span(Span::from_nanos(5_882_353))),
+                ("avpkt", Value::Bytes(Bytes::new(500))),
             ],
         },
     ],

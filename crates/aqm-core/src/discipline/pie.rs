@@ -69,8 +69,9 @@ pub static INFO: Info = Info {
         },
         Preset {
             name: "ns3.27",
-            source: "ns-3.27 src/traffic-control/model/pie-queue-disc.cc (behaviour and defaults, its limit of 25 packets apart)",
+            source: "ns-3.27 src/traffic-control/model/pie-queue-disc.cc (behaviour and defaults)",
             values: &[
+                ("limit", Value::Size(Size::Packets(25))),
                 ("target", Value::Span(Span::from_millis(20))),
                 ("tupdate", Value::Span(Span::from_millis(30))),
                 ("max_burst", Value::Span(Span::from_millis(100))),

@@ -1,7 +1,7 @@
 //! Values of parameters: allowed ones, forbidden ones, and the limit.
 
 use aqm_core::params::{Child, Kind, ParamSpec, Params, PerClass, Value};
-use aqm_core::spec::read_child;
+use aqm_core::spec::{Spec, read_child};
 use aqm_core::units::{Bytes, Rate, Size, Span};
 
 /// Values that the declaration allows: default, both ends of the range, one in between, every word.
@@ -96,4 +96,12 @@ pub(crate) fn limit(params: &Params) -> Option<Size> {
         Some((_, Value::Size(size))) => Some(*size),
         _ => None,
     }
+}
+
+/// `spec` with room for a standing queue: a limit of a few packets leaves some laws nothing to do.
+pub(crate) fn with_room(mut spec: Spec) -> Spec {
+    if matches!(limit(&spec.params), Some(Size::Packets(..100))) {
+        spec.set_text("limit", "1000p").unwrap_or_else(|error| panic!("{spec}: {error}"));
+    }
+    spec
 }

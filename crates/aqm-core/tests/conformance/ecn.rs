@@ -1,6 +1,7 @@
 //! Marks: only on ECN-capable packets, never removed. The rig checks each packet.
 
 use crate::common::rig::Rig;
+use crate::common::values::with_room;
 use crate::common::workload::{EVERYTHING, Phase, Workload};
 use crate::common::{every_preset, with_ecn};
 use aqm_core::packet::Ecn;
@@ -21,7 +22,7 @@ fn marks(spec: &aqm_core::spec::Spec, ecn: &'static [Ecn]) -> u64 {
 
 #[test]
 fn disciplines_that_can_mark_do_and_the_others_never_do() {
-    for spec in every_preset().map(with_ecn) {
+    for spec in every_preset().map(with_ecn).map(with_room) {
         let (capable, marked) = (spec.info.traits.ecn, marks(&spec, &[Ecn::Ect0, Ecn::Ect1]));
         assert_eq!(marked > 0, capable, "{spec}: {marked} marks under overload, traits.ecn is {capable}");
     }

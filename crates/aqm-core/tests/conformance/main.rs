@@ -22,4 +22,5 @@ mod registry;
 mod reset;
 mod schedulers;
 mod signals;
+mod sources;
 mod wakeups;

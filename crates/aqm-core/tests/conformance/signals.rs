@@ -1,6 +1,7 @@
 //! Laws signal under lasting congestion and are silent on a short queue.
 
 use crate::common::rig::Rig;
+use crate::common::values::with_room;
 use crate::common::workload::{Phase, Workload};
 use crate::common::{every_preset, with_ecn};
 use aqm_core::packet::Ecn;
@@ -34,7 +35,7 @@ fn no_law_signals_on_a_queue_as_short_as_its_traits_say() {
 fn every_law_drops_early_under_lasting_overload_and_a_plain_queue_never_does() {
     const OVERLOAD: &[Phase] = &[(Span::from_secs(4), 1.2)];
     let workload = Workload { name: "overload", phases: OVERLOAD, flows: 8, ecn: &[Ecn::NotEct] };
-    for spec in every_preset() {
+    for spec in every_preset().map(with_room) {
         let mut rig = Rig::new(&spec, 2);
         rig.run(&workload.ops(2));
         let early = rig.qdisc().counters().dropped_early();

@@ -92,7 +92,7 @@ recipe: $(NATIVE) .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally in a
 	AQMLAB_RECIPE=1 $(BIN)/pytest python/tests/contributing_tests.py
 
 FUZZ_SECONDS := 60
-fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute for each of 14 targets; needs nightly Rust)
+fuzz: tools ## fuzz everything that parses and all sequences of calls (a minute for each of 16 targets; needs nightly Rust)
 	$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS)
 
 many-runs: $(NATIVE) ## a hundred thousand small runs in one process, whose memory must not grow (ten minutes)

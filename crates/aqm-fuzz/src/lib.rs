@@ -13,6 +13,7 @@ mod discipline;
 mod host;
 mod link_trace;
 mod notation;
+mod packetdrill;
 mod path;
 mod program;
 mod rate_control;
@@ -49,6 +50,7 @@ pub const TARGETS: &[Target] = &[
     ("program", |bytes| calls(bytes, program::run)),
     ("switch", |bytes| calls(bytes, switch::run)),
     ("rate_control", |bytes| calls(bytes, rate_control::run)),
+    ("packetdrill", |bytes| text(bytes, packetdrill::run)),
 ];
 
 /// The target of this name. A program that asks for it at compile time has nothing of the others in it, whose code the

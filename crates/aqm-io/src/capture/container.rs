@@ -82,6 +82,7 @@ fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<
                         return End::Damaged { byte };
                     }
                     PcapBlockOwned::Legacy(packet) => take(Record {
+                        interface: 0,
                         link: pcap.as_ref().map_or(Err(SkipReason::NoInterface), link_type),
                         time: pcap.as_ref().map(|header| pcap_time(header, packet.ts_sec, packet.ts_usec)),
                         data: packet.data,

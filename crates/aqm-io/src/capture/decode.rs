@@ -6,18 +6,21 @@ use super::skipped::SkipReason;
 use super::tunnel;
 use aqm_core::packet::{Ecn, TcpView};
 use etherparse::err::ip::LaxHeaderSliceError;
-use etherparse::{IpNumber, LaxIpPayloadSlice, LaxIpSlice, TcpHeaderSlice, TcpOptionElement};
+use etherparse::{IpNumber, LaxIpPayloadSlice, LaxIpSlice, TcpOptionElement, TcpOptionsIterator};
 
 /// The largest packet that Linux builds with BIG TCP (`GSO_MAX_SIZE`).
 const LARGEST_PACKET: usize = 8 * 65535;
 /// Most tunnels in one another that are followed.
 const MOST_TUNNELS: usize = 4;
+/// A TCP header without options, and what of it must be captured: up to the flags.
+const TCP_HEADER: usize = 20;
+const TCP_UNTIL_FLAGS: usize = 14;
 /// RFC 8200 section 4.7: nothing follows this header.
 const IPV6_NO_NEXT_HEADER: u8 = 59;
 
 /// An IP packet.
 #[derive(Debug)]
-pub(super) struct Decoded {
+pub(super) struct Decoded<'a> {
     pub(super) five_tuple: FiveTuple,
     /// Bytes on the wire from the IP header on.
     pub(super) length: u32,
@@ -29,6 +32,11 @@ pub(super) struct Decoded {
     pub(super) cut_transport: bool,
     /// The length in the IP header exceeds the frame.
     pub(super) beyond_frame: bool,
+    /// Where the IP packet begins in the frame.
+    pub(super) offset: usize,
+    /// What was captured of the packet inside tunnels: from its IP header on, and from its transport header on.
+    pub(super) header: &'a [u8],
+    pub(super) payload: &'a [u8],
 }
 
 /// Options of TCP that tell of the path.
@@ -41,15 +49,15 @@ pub(super) struct Options {
 }
 
 /// Reads the headers of a record, or says why it is left out.
-pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
+pub(super) fn packet<'a>(record: &Record<'a>) -> Result<Decoded<'a>, SkipReason> {
     let offset = record.link?.ip_offset(record.data)?;
     let captured = &record.data[offset.min(record.data.len())..];
     // A file may state fewer bytes on the wire than it holds.
     let on_wire = (record.wire_length as usize).max(record.data.len()).saturating_sub(offset);
     let outer = Ip::read(captured, on_wire)?;
     let inner = outer.innermost();
-    let payload = inner.slice.payload();
-    let transport = transport(payload, inner.payload_length());
+    let payload = inner.slice.payload().clone();
+    let transport = transport(&payload, inner.payload_length());
     // A queue sees the length and the traffic class of the whole packet, and the flow inside a tunnel.
     let traffic_class = match &outer.slice {
         LaxIpSlice::Ipv4(ip) => ip.header().slice()[1],
@@ -69,6 +77,9 @@ pub(super) fn packet(record: &Record<'_>) -> Result<Decoded, SkipReason> {
         ecn: ecn(traffic_class),
         cut_transport: transport.cut || inner.is_cut,
         beyond_frame: outer.length > on_wire,
+        offset,
+        header: inner.captured,
+        payload: payload.payload,
     })
 }
 
@@ -169,17 +180,37 @@ fn transport(payload: &LaxIpPayloadSlice<'_>, length: usize) -> Transport {
     if payload.ip_number != IpNumber::TCP {
         return Transport { ports, ..Transport::default() };
     }
-    let Ok(header) = TcpHeaderSlice::from_slice(payload.payload) else {
+    let Some((tcp, options, cut)) = tcp(payload.payload, length) else {
         return Transport { ports, cut: true, ..Transport::default() };
     };
-    let options = options(&header);
-    Transport { ports, tcp: Some(tcp_view(&header, &options, length)), options, cut: false }
+    Transport { ports, tcp: Some(tcp), options, cut }
 }
 
-/// Options behind one that is malformed are left out.
-fn options(header: &TcpHeaderSlice<'_>) -> Options {
+/// A TCP header (RFC 9293 section 3.1) of a segment of `length` bytes, and whether its end was cut off: a short snap
+/// length leaves out options. None if it lacks the flags, or contradicts itself.
+fn tcp(captured: &[u8], length: usize) -> Option<(TcpView, Options, bool)> {
+    let fields: [u8; TCP_UNTIL_FLAGS] = *captured.first_chunk()?;
+    let number = |at: usize| u32::from_be_bytes([fields[at], fields[at + 1], fields[at + 2], fields[at + 3]]);
+    let header = usize::from(fields[12] >> 4) * 4;
+    if header < TCP_HEADER {
+        return None;
+    }
+    let end = captured.len().min(header);
+    let options = options(captured.get(TCP_HEADER..end).unwrap_or_default());
+    let view = TcpView {
+        seq: number(4),
+        ack: number(8),
+        payload: u16::try_from(length.saturating_sub(header)).unwrap_or(u16::MAX),
+        flags: fields[13],
+        has_sack: options.sack[0].is_some(),
+    };
+    Some((view, options, captured.len() < header))
+}
+
+/// Options behind one that is malformed or cut off are left out.
+fn options(captured: &[u8]) -> Options {
     let mut found = Options::default();
-    for option in header.options_iterator().map_while(Result::ok) {
+    for option in TcpOptionsIterator::from_slice(captured).map_while(Result::ok) {
         match option {
             TcpOptionElement::Timestamp(own, echo) => found.stamps = Some((own, echo)),
             TcpOptionElement::SelectiveAcknowledgement(first, [second, third, fourth]) => {
@@ -189,16 +220,6 @@ fn options(header: &TcpHeaderSlice<'_>) -> Options {
         }
     }
     found
-}
-
-fn tcp_view(header: &TcpHeaderSlice<'_>, options: &Options, length: usize) -> TcpView {
-    TcpView {
-        seq: header.sequence_number(),
-        ack: header.acknowledgment_number(),
-        payload: u16::try_from(length.saturating_sub(header.slice().len())).unwrap_or(u16::MAX),
-        flags: header.slice()[13],
-        has_sack: options.sack[0].is_some(),
-    }
 }
 
 fn ecn(traffic_class: u8) -> Ecn {

@@ -104,14 +104,14 @@ pub(super) fn hashes(five_tuple: &FiveTuple) -> (u64, u32, u32) {
 }
 
 /// FNV-1a with 64 bits, then MurmurHash3's finaliser, so that every bit of the result depends on every byte.
-struct Hash(u64);
+pub(super) struct Hash(u64);
 
 impl Hash {
-    fn new() -> Hash {
+    pub(super) fn new() -> Hash {
         Hash(0xcbf2_9ce4_8422_2325)
     }
 
-    fn add(self, bytes: &[u8]) -> Hash {
+    pub(super) fn add(self, bytes: &[u8]) -> Hash {
         Hash(
             bytes
                 .iter()
@@ -119,14 +119,14 @@ impl Hash {
         )
     }
 
-    fn add_address(self, address: IpAddr) -> Hash {
+    pub(super) fn add_address(self, address: IpAddr) -> Hash {
         match address {
             IpAddr::V4(address) => self.add(&address.octets()),
             IpAddr::V6(address) => self.add(&address.octets()),
         }
     }
 
-    fn finish(self) -> u64 {
+    pub(super) fn finish(self) -> u64 {
         let hash = (self.0 ^ self.0 >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
         let hash = (hash ^ hash >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         hash ^ hash >> 33

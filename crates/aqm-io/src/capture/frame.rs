@@ -14,7 +14,7 @@ pub const ETHERNET_HEADER_BYTES: usize = 14;
 /// What is no readable IP packet (ARP, anything malformed) has protocol 0, is not ECN-capable, and is one flow together.
 pub fn metadata(frame: &[u8], cookie: u64, length: u32) -> Packet {
     let wire_length = frame.len() as u32;
-    let record = Record { link: Ok(LinkType::ETHERNET), time: None, data: frame, wire_length };
+    let record = Record { interface: 0, link: Ok(LinkType::ETHERNET), time: None, data: frame, wire_length };
     let Ok(decoded) = decode::packet(&record) else {
         return Packet { protocol: 0, ..Packet::new(cookie, 0, length) };
     };

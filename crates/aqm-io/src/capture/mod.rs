@@ -5,14 +5,17 @@
 //! panic.
 //!
 //! One file, one job: `container` reads the file formats, `pcapng` the specifics of that one, `link` finds the IP
-//! packet in a frame, `decode` reads its headers, `tunnel` finds the packet inside a tunnel, `clock` makes times for replay, `flow` numbers flows, `reader`
+//! packet in a frame, `decode` reads its headers, `tunnel` finds the packet inside a tunnel, `clock` makes times for replay, `flow` numbers flows, `copies` finds packets that were captured twice by their
+//! `fingerprint`, `reader`
 //! combines them; `packets` is the result, `summary` describes it to the user. `path` follows TCP's
 //! connections. `writer` writes captures, and `headers` the packets of a simulation. `frame` is what a live link
 //! needs of one frame.
 
 mod clock;
 mod container;
+mod copies;
 mod decode;
+mod fingerprint;
 mod flow;
 mod frame;
 mod headers;

@@ -15,7 +15,7 @@ pub struct CapturedPacket {
     pub length: u32,
     /// Index of its flow in [`Capture::flows`].
     pub flow: u32,
-    /// The TCP header, if the packet is TCP, not a fragment, and was captured completely.
+    /// The TCP header, if the packet is TCP, not a fragment, and was captured up to the flags.
     pub tcp: Option<TcpView>,
     /// DiffServ code point.
     pub dscp: u8,

@@ -34,6 +34,7 @@ impl Section {
                 let interface = self.interfaces.get(packet.if_id as usize);
                 let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                 Some(Record {
+                    interface: packet.if_id,
                     link: interface.map_or(Err(SkipReason::NoInterface), |interface| interface.link),
                     time: interface.map(|interface| interface.clock.time(ticks)),
                     data: packet.packet_data(),
@@ -42,6 +43,7 @@ impl Section {
             }
             // A Simple Packet Block belongs to the first interface and has no time.
             Block::SimplePacket(packet) => Some(Record {
+                interface: 0,
                 link: self
                     .interfaces
                     .first()
@@ -59,7 +61,8 @@ impl Section {
 
     /// An obsolete Packet Block: interface and drops in 16 bits each, then as an Enhanced Packet Block.
     fn obsolete<'a>(&self, body: &'a [u8]) -> Record<'a> {
-        let cut = Record { link: Err(SkipReason::CutHeader), time: None, data: &[], wire_length: 0 };
+        let cut =
+            Record { interface: 0, link: Err(SkipReason::CutHeader), time: None, data: &[], wire_length: 0 };
         let field = |at: usize| {
             let bytes = *body.get(at..)?.first_chunk()?;
             Some(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
@@ -69,9 +72,10 @@ impl Section {
             return cut;
         };
         let Some(data) = body[20..].get(..captured as usize) else { return cut };
-        let interface = if self.big_endian { first >> 16 } else { first & 0xffff };
-        let interface = self.interfaces.get(interface as usize);
+        let number = if self.big_endian { first >> 16 } else { first & 0xffff };
+        let interface = self.interfaces.get(number as usize);
         Record {
+            interface: number,
             link: interface.map_or(Err(SkipReason::NoInterface), |interface| interface.link),
             time: interface.map(|interface| interface.clock.time(u64::from(high) << 32 | u64::from(low))),
             data,

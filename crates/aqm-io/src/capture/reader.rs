@@ -2,6 +2,7 @@
 
 use super::clock::Clock;
 use super::container;
+use super::copies::{Copies, LeftOut, Place};
 use super::decode;
 use super::flow::FlowTable;
 use super::oddities::Oddities;
@@ -33,7 +34,7 @@ impl Capture {
     /// # Errors
     /// It is too large, is no capture, or holds no IP packet.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Capture, InputError> {
-        Capture::read(name, bytes, Builder::default()).map(|(capture, _)| capture)
+        Capture::read(name, bytes, false).map(|(capture, _)| capture)
     }
 
     /// Reads it as [`Capture::parse`] does, and what TCP's headers say about the path.
@@ -41,21 +42,25 @@ impl Capture {
     /// # Errors
     /// As those of [`Capture::parse`].
     pub fn parse_with_path(name: &str, bytes: &[u8]) -> Result<(Capture, PathTrace), InputError> {
-        let builder = Builder { path: Some(PathTrace::default()), ..Builder::default() };
-        Capture::read(name, bytes, builder).map(|(capture, path)| (capture, path.unwrap_or_default()))
+        Capture::read(name, bytes, true).map(|(capture, path)| (capture, path.unwrap_or_default()))
     }
 
-    fn read(
-        name: &str,
-        bytes: &[u8],
-        mut builder: Builder,
-    ) -> Result<(Capture, Option<PathTrace>), InputError> {
+    fn read(name: &str, bytes: &[u8], with_path: bool) -> Result<(Capture, Option<PathTrace>), InputError> {
         if bytes.len() as u64 > Capture::LARGEST_FILE_BYTES {
             let most = Capture::LARGEST_FILE_BYTES >> 30;
             return Err(InputError::new(name, format!("is larger than {most} GiB, the most for a capture")));
         }
-        let end = container::read_records(bytes, &mut |record| builder.add(&record))
-            .map_err(|problem| InputError::new(name, problem))?;
+        let read = |left_out| {
+            let path = with_path.then(PathTrace::default);
+            let mut builder = Builder { path, left_out, ..Builder::default() };
+            let end = container::read_records(bytes, &mut |record| builder.add(&record));
+            end.map(|end| (builder, end)).map_err(|problem| InputError::new(name, problem))
+        };
+        let (mut builder, mut end) = read(LeftOut::default())?;
+        let left_out = builder.copies.left_out();
+        if !left_out.is_empty() {
+            (builder, end) = read(left_out)?;
+        }
         let Builder { packets, flows, skipped, oddities, path, too_many, .. } = builder;
         if too_many {
             return Err(InputError::new(
@@ -72,7 +77,7 @@ impl Capture {
             };
             return Err(InputError::new(name, format!("is a capture without IP packets: {but}")));
         }
-        if oddities.untimed == packets.len() as u64 {
+        if oddities.untimed == packets.len() as u64 + oddities.copies {
             return Err(InputError::new(
                 name,
                 "gives no packet a time (Simple Packet Blocks): it cannot be replayed",
@@ -91,6 +96,8 @@ struct Builder {
     skipped: Skipped,
     oddities: Oddities,
     clock: Clock,
+    copies: Copies,
+    left_out: LeftOut,
     path: Option<PathTrace>,
     too_many: bool,
 }
@@ -110,6 +117,16 @@ impl Builder {
             return false;
         }
         let time = self.clock.relative(record.time, &mut self.oddities);
+        let place = Place {
+            interface: record.interface,
+            vantage: record.link.map_or(0, |link| link.vantage(record.data)),
+            offset: decoded.offset as u32,
+        };
+        let known = self.copies.add(&decoded, place, time);
+        if self.left_out.has(known) {
+            self.oddities.copies += 1;
+            return true;
+        }
         let flow = self.flows.number(&decoded.five_tuple, decoded.length);
         self.oddities.oversized += u64::from(decoded.length > ETHERNET_MTU);
         self.oddities.cut_transport += u64::from(decoded.cut_transport);

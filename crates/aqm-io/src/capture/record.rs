@@ -6,6 +6,8 @@ use aqm_core::units::Time;
 
 /// One captured frame, or why it cannot be used.
 pub(super) struct Record<'a> {
+    /// The interface of pcapng that captured it.
+    pub(super) interface: u32,
     /// Type of its link layer.
     pub(super) link: Result<LinkType, SkipReason>,
     /// When it was captured; pcapng's Simple Packet Blocks do not say.

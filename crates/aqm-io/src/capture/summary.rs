@@ -92,7 +92,14 @@ fn warnings(capture: &Capture) -> Vec<String> {
             odd.oversized,
             "packets of more than 1500 bytes, from the capturing host's offloads (GSO, GRO) or jumbo frames",
         ),
-        (odd.cut_transport, "packets without their whole transport header, whose flows may be mixed up"),
+        (
+            odd.cut_transport,
+            "packets without their whole transport header (capture at least 128 bytes: tcpdump -s 128)",
+        ),
+        (
+            odd.copies,
+            "packets captured more than once (two interfaces, both sides of a NAT, a mirror port), which are counted once",
+        ),
         (
             odd.beyond_frame,
             "packets longer by their IP header than their frame (payload removed?), which was believed",

@@ -334,6 +334,144 @@ fn other_link_layers_are_read() {
     }
 }
 
+/// A segment of a flow with its own numbers, timestamps and identification.
+fn segment(source: [u8; 4], destination: [u8; 4], ports: (u16, u16), number: u32, payload: usize) -> Vec<u8> {
+    let stamp = [&[1, 1, 8, 10][..], &(number / 3).to_be_bytes(), &[0; 4]].concat();
+    let mut segment = tcp(0x10, &stamp, payload);
+    segment[..2].copy_from_slice(&ports.0.to_be_bytes());
+    segment[2..4].copy_from_slice(&ports.1.to_be_bytes());
+    segment[4..8].copy_from_slice(&(number * 1000).to_be_bytes());
+    let mut packet = ipv4(6, 0, 0, &segment);
+    packet[4..6].copy_from_slice(&[0, 0]);
+    packet[12..16].copy_from_slice(&source);
+    packet[16..20].copy_from_slice(&destination);
+    packet
+}
+
+const LAN: [u8; 4] = [192, 168, 1, 2];
+const WAN: [u8; 4] = [84, 10, 20, 30];
+const SERVER: [u8; 4] = [198, 51, 100, 7];
+
+/// Linux "cooked" capture, version 2, of an interface.
+fn cooked(interface: u8, packet: &[u8]) -> Vec<u8> {
+    [&[0x08, 0, 0, 0, 0, 0, 0, interface], &[0; 12][..], packet].concat()
+}
+
+/// The packets of a capture in which frame `n` passes at `n` ms.
+fn in_turn(link: u32, frames: Vec<Vec<u8>>) -> Capture {
+    let records: Vec<_> = frames
+        .into_iter()
+        .enumerate()
+        .map(|(number, frame)| (1 + number as u32 / 1000, number as u32 % 1000 * 1000, frame))
+        .collect();
+    read(&pcap(Endian::Little, MICROS, link, &records))
+}
+
+#[test]
+fn a_packet_on_both_sides_of_a_nat_counts_once() {
+    let mut frames = Vec::new();
+    for number in 0..40 {
+        // Upwards the LAN comes first, downwards the WAN does.
+        frames.push(cooked(3, &segment(LAN, SERVER, (5001, 443), number, 1000)));
+        frames.push(cooked(2, &segment(WAN, SERVER, (61001, 443), number, 1000)));
+        frames.push(cooked(2, &segment(SERVER, WAN, (443, 61001), number, 0)));
+        frames.push(cooked(3, &segment(SERVER, LAN, (443, 5001), number, 0)));
+        // The router's own traffic has no copy.
+        frames.push(cooked(2, &segment(WAN, SERVER, (53, 53), 7000 + number, 10)));
+    }
+    let capture = in_turn(276, frames);
+    assert_eq!((capture.packets().len(), capture.oddities().copies), (120, 80));
+    let sources: Vec<_> = capture.flows().iter().map(|flow| flow.five_tuple.source.to_string()).collect();
+    assert_eq!(sources, ["192.168.1.2", "198.51.100.7", "84.10.20.30"]);
+    assert!(capture.warnings()[0].contains("packets captured more than once"), "{:?}", capture.warnings());
+}
+
+#[test]
+fn a_packet_of_two_interfaces_counts_once_even_where_an_offload_merges_segments() {
+    let mut frames = Vec::new();
+    for number in 0..40 {
+        // Interface 2 has two segments in one.
+        frames.push(cooked(2, &segment(SERVER, LAN, (443, 5001), 2 * number, 2000)));
+        frames.push(cooked(3, &segment(SERVER, LAN, (443, 5001), 2 * number, 1000)));
+        frames.push(cooked(3, &segment(SERVER, LAN, (443, 5001), 2 * number + 1, 1000)));
+    }
+    let capture = in_turn(276, frames);
+    let payload: u32 = capture.packets().iter().map(|packet| u32::from(packet.tcp.unwrap().payload)).sum();
+    assert_eq!(payload, 80_000);
+}
+
+#[test]
+fn a_packet_with_and_without_a_tag_counts_once() {
+    let frames = (0..40).flat_map(|number| {
+        let packet = segment(LAN, SERVER, (5001, 443), number, 1000);
+        [ethernet(0x0800, &packet), ethernet(0x8100, &[&[0, 5, 8, 0][..], &packet].concat())]
+    });
+    let capture = in_turn(1, frames.collect());
+    assert_eq!((capture.packets().len(), capture.oddities().copies), (40, 40));
+}
+
+#[test]
+fn a_packet_that_a_mirror_port_gives_twice_counts_once() {
+    let mut frames = Vec::new();
+    for number in 0..40 {
+        for hops in [64, 63] {
+            let mut packet = segment(LAN, SERVER, (5001, 443), number, 1000);
+            packet[8] = hops;
+            frames.push(ethernet(0x0800, &packet));
+        }
+        // A direction that is mirrored once.
+        frames.push(ethernet(0x0800, &segment(SERVER, LAN, (443, 5001), number, 0)));
+    }
+    let capture = in_turn(1, frames);
+    assert_eq!((capture.packets().len(), capture.oddities().copies), (80, 40));
+}
+
+#[test]
+fn what_is_sent_again_is_no_copy() {
+    // Every fifth segment is sent again at once with its timestamp, and few are seen on another interface.
+    let mut frames = Vec::new();
+    for number in 0..100 {
+        let packet = segment(LAN, SERVER, (5001, 443), number, 1000);
+        frames.push(cooked(3, &packet));
+        if number % 5 == 0 {
+            frames.push(cooked(3, &packet));
+        }
+    }
+    frames.extend((0..5).map(|number| cooked(2, &segment(LAN, SERVER, (5001, 443), 95 + number, 1000))));
+    let capture = in_turn(276, frames);
+    assert_eq!((capture.packets().len(), capture.oddities().copies), (125, 0));
+}
+
+#[test]
+fn two_hosts_that_ask_a_server_the_same_are_no_copies() {
+    let frames = (0..40).flat_map(|number| {
+        [LAN, [192, 168, 1, 3]].map(|host| {
+            ethernet(0x0800, &segment(host, SERVER, (5001, 443), number + u32::from(host[3]) * 1000, 100))
+        })
+    });
+    assert_eq!(in_turn(1, frames.collect()).oddities().copies, 0);
+}
+
+#[test]
+fn a_short_snap_length_leaves_the_numbers_of_tcp() {
+    let packet = segment(LAN, SERVER, (5001, 443), 9, 1000);
+    for (captured, has_tcp, is_cut) in
+        [(20, false, true), (24, false, true), (34, true, true), (44, true, true), (52, true, false)]
+    {
+        let frame = ethernet(0x0800, &packet);
+        let (length, captured) = (frame.len() as u32, &frame[..14 + captured]);
+        let e = Endian::Little;
+        let head = [0, 0, 0, captured.len() as u32, length].map(|value| e.u32(value)).concat();
+        let file = [section(e), interface(e, 1, 6), block(e, 6, &[&head, captured].concat())].concat();
+        let capture = read(&file);
+        let [packet] = capture.packets() else { panic!("one packet") };
+        assert_eq!(packet.length, 1052);
+        let found = packet.tcp.map(|tcp| (tcp.seq, tcp.ack, tcp.payload));
+        assert_eq!(found, has_tcp.then_some((9000, 2000, 1000)), "{captured:?}");
+        assert_eq!(capture.oddities().cut_transport, u64::from(is_cut));
+    }
+}
+
 #[test]
 fn a_tunnel_has_the_flows_inside_and_the_length_outside() {
     let inner = ipv4(6, 0, 0, &tcp(0x10, &[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], 200));

@@ -21,6 +21,7 @@ mod wireless;
 pub use types::LinkType;
 pub(super) use types::name;
 
+use super::flow::Hash;
 use super::skipped::SkipReason;
 use layer::{Layer, Step};
 
@@ -31,6 +32,20 @@ impl LinkType {
     /// Offset of the IP header in `frame`.
     pub(super) fn ip_offset(self, frame: &[u8]) -> Result<usize, SkipReason> {
         ip_offset(self.layer(), frame, 0)
+    }
+
+    /// A number for the interface that captured `frame`, where the link layer tells; the direction, where it tells that
+    /// alone.
+    pub(super) fn vantage(self, frame: &[u8]) -> u64 {
+        let field = match self.layer() {
+            // Sent to this host or by it: an incoming packet leaves by another interface.
+            Layer::LinuxSll => 0..2,
+            Layer::LinuxSll2 => 4..8,
+            // The name of the interface.
+            Layer::Pktap => 12..36,
+            _ => return 0,
+        };
+        Hash::new().add(frame.get(field).unwrap_or_default()).finish()
     }
 }
 

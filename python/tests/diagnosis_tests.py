@@ -136,9 +136,9 @@ def without_data_the_acknowledgments_tell_what_arrived(recorded: Recorded) -> No
 def the_home_is_who_opens_connections_or_who_is_named(recorded: Recorded) -> None:
     path = str(recorded())
     found = diagnosis.diagnose(path)
-    assert (found.is_guessed, found.up.connections, found.down.connections) == (True, 2, 0)
+    assert (found.home.is_guessed, found.up.connections, found.down.connections) == (True, 2, 0)
     turned = diagnosis.diagnose(path, home="198.18.0.1")
-    assert (turned.is_guessed, turned.up.connections, turned.down.connections) == (False, 0, 1)
+    assert (turned.home.is_guessed, turned.up.connections, turned.down.connections) == (False, 0, 1)
     with pytest.raises(InputError, match=r"home: no packet is from or to 192\.0\.2\.1"):
         diagnosis.diagnose(path, home="192.0.2.1")
     with pytest.raises(InputError, match="home: 'router' is no IP address"):

@@ -81,7 +81,9 @@ pub(crate) fn check(name: &str, bytes: &[u8], carried: Option<u64>) {
     assert_eq!(path.stamps.len(), capture.packets().len());
     let end = capture.duration();
     let flows = capture.flows().len() as u32;
+    let packets = capture.packets();
     for one in &path.round_trips {
+        assert_eq!(packets[one.answered_by as usize].time, one.at + one.time, "{one:?}");
         assert!(one.at + one.time <= end && one.pause <= one.time && one.flow < flows, "{one:?}");
     }
     assert!(path.round_trips.is_sorted_by_key(|one| one.at + one.time));
@@ -89,6 +91,7 @@ pub(crate) fn check(name: &str, bytes: &[u8], carried: Option<u64>) {
         assert!(one.at + one.mended <= end && one.bytes > 0 && one.flow < flows, "{one:?}");
     }
     assert!(path.deliveries.is_sorted_by_key(|one| one.at));
+    assert!(path.deliveries.iter().all(|one| packets[one.packet as usize].time == one.at));
     assert!(path.deliveries.iter().all(|one| one.bytes > 0 && one.at <= end && one.flow < flows));
     if let Some(carried) = carried {
         // What is sent again has been sent: with SYNs and FINs, which count as a byte.

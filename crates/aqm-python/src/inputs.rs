@@ -143,6 +143,7 @@ impl PathTrace {
             columns.set_item(name, whole(py, self.trace.round_trips.iter().map(get)))
         };
         add("flow", |one| one.flow.into())?;
+        add("answered_by", |one| one.answered_by.into())?;
         add("at", |one| one.at.as_nanos() as i64)?;
         add("time", |one| one.time.as_nanos() as i64)?;
         add("pause", |one| one.pause.as_nanos() as i64)?;
@@ -159,6 +160,7 @@ impl PathTrace {
             columns.set_item(name, whole(py, self.trace.deliveries.iter().map(get)))
         };
         add("flow", |one| one.flow.into())?;
+        add("packet", |one| one.packet.into())?;
         add("at", |one| one.at.as_nanos() as i64)?;
         add("bytes", |one| one.bytes as i64)?;
         Ok(columns)

@@ -20,8 +20,10 @@ const FARTHEST: Span = Span::from_secs(2);
 const FARTHEST_IN_PLACE: Span = Span::from_millis(150);
 /// Share of the smaller track that has copies.
 const NEARLY_ALL: f64 = 0.8;
-/// Share of the packets of one place that are a copy of one before, where each is there twice.
+/// Share of the packets of one place that are a copy of one before, where each is there twice to five times. A larger
+/// share is a flow whose packets are all alike.
 const NEARLY_HALF: f64 = 0.4;
+const ALL_ALIKE: f64 = 0.85;
 /// Fewer packets say nothing alone.
 const FEW: u64 = 10;
 /// Of two tracks whose bytes differ by more, the smaller one is incomplete.
@@ -52,6 +54,13 @@ struct Track {
     bytes: u64,
     /// Those that are a copy of one before in the same track.
     repeated: u64,
+}
+
+impl Track {
+    /// Nothing tells its packets apart.
+    fn is_alike(&self) -> bool {
+        self.packets >= FEW && self.repeated as f64 >= ALL_ALIKE * self.packets as f64
+    }
 }
 
 /// How two tracks may come to have the same packets.
@@ -140,7 +149,8 @@ impl Copies {
             let slot = &mut self.slots[key as usize % SLOTS];
             let since = time.saturating_sub(slot.time);
             let farthest = if slot.track == number { FARTHEST_IN_PLACE } else { FARTHEST };
-            if slot.key == key && since <= farthest {
+            // What the track itself has had says more than what another one has.
+            if slot.key == key && since <= farthest && earlier != Some(number) {
                 earlier = Some(slot.track);
             }
             *slot = Slot { key, time, track: number };
@@ -168,8 +178,10 @@ impl Copies {
             let (packets, repeated) = places.entry(track.place).or_default();
             (*packets, *repeated) = (*packets + track.packets, *repeated + track.repeated);
         }
-        let is_repeated =
-            |packets: u64, repeated: u64| packets >= FEW && repeated as f64 >= NEARLY_HALF * packets as f64;
+        let is_repeated = |packets: u64, repeated: u64| {
+            let share = repeated as f64 / packets.max(1) as f64;
+            packets >= FEW && (NEARLY_HALF..ALL_ALIKE).contains(&share)
+        };
         let found = self.tracks.iter().enumerate().filter(|(_, track)| {
             let (packets, repeated) = places[&track.place];
             let (packets, repeated) =
@@ -185,6 +197,9 @@ impl Copies {
             *copies.entry((*one.min(other), *one.max(other))).or_default() += count;
         }
         copies.retain(|(one, other), count| {
+            if [one, other].iter().any(|number| self.track(**number).is_alike()) {
+                return false;
+            }
             let least = self.track(*one).packets.min(self.track(*other).packets);
             *count as f64 >= NEARLY_ALL * least as f64
         });

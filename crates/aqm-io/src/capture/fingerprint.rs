@@ -10,8 +10,9 @@ use std::net::IpAddr;
 
 const SYN: u8 = 2;
 const END: u8 = 1 | 4;
-/// So much payload tells packets apart.
+/// Payload that is compared, and how much may tell packets apart.
 const MOST_PAYLOAD: usize = 64;
+const LEAST_PAYLOAD: usize = 16;
 /// Ports, length and checksum of UDP; type, checksum and identifier of ICMP: a NAT changes some of them.
 const CHANGED: usize = 8;
 
@@ -41,7 +42,7 @@ pub(super) fn fingerprint(decoded: &Decoded<'_>) -> Option<u64> {
     };
     let payload = decoded.payload.get(start..).unwrap_or_default();
     let payload = &payload[..payload.len().min(MOST_PAYLOAD)];
-    let is_told_apart = is_identified || !payload.is_empty();
+    let is_told_apart = is_identified || payload.len() >= LEAST_PAYLOAD;
     is_told_apart.then(|| hash.add(&decoded.length.to_be_bytes()).add(payload).finish())
 }
 

@@ -37,6 +37,8 @@ pub enum Answer {
 pub struct RoundTrip {
     /// Flow of the packet.
     pub flow: u32,
+    /// The answer: its index in the capture.
+    pub answered_by: u32,
     /// When it passed.
     pub at: Span,
     /// Time to the answer.
@@ -57,6 +59,8 @@ pub struct RoundTrip {
 pub struct Delivery {
     /// Flow of the acknowledgment.
     pub flow: u32,
+    /// Its index in the capture.
+    pub packet: u32,
     /// When the acknowledgment passed.
     pub at: Span,
     /// Bytes that no acknowledgment reported before.
@@ -145,6 +149,8 @@ struct Receiver {
 #[derive(Clone, Copy)]
 struct Seen {
     flow: u32,
+    /// Its index in the capture.
+    packet: u32,
     at: Span,
     tcp: TcpView,
     options: Options,
@@ -179,7 +185,8 @@ impl PathTrace {
             self.senders[flow as usize].peer = Some(peer);
             self.senders[peer as usize].peer = Some(flow);
         }
-        let seen = Seen { flow, at, tcp, options };
+        let packet = self.stamps.len() as u32 - 1;
+        let seen = Seen { flow, packet, at, tcp, options };
         if !seen.has(RST) {
             self.answer(&seen);
             self.send(&seen);
@@ -283,6 +290,7 @@ impl PathTrace {
         let sender = &mut self.senders[peer as usize];
         let round_trip = |at: Span, is_data: bool, is_opening: bool, answer: Answer| RoundTrip {
             flow: peer,
+            answered_by: seen.packet,
             at,
             time: seen.at.saturating_sub(at),
             pause: seen.at.saturating_sub(at.max(last)),
@@ -368,7 +376,7 @@ impl PathTrace {
             }
         }
         if bytes > 0 {
-            self.deliveries.push(Delivery { flow: seen.flow, at: seen.at, bytes });
+            self.deliveries.push(Delivery { flow: seen.flow, packet: seen.packet, at: seen.at, bytes });
         }
         ends
     }

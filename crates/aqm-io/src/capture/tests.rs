@@ -453,6 +453,22 @@ fn two_hosts_that_ask_a_server_the_same_are_no_copies() {
 }
 
 #[test]
+fn packets_that_are_all_alike_are_no_copies() {
+    let constant = |host: u8| {
+        let mut packet = ipv4(17, 0, 0, &udp(5001, 53, 200));
+        packet[4..6].copy_from_slice(&[0, 0]);
+        packet[15] = host;
+        ethernet(0x0800, &packet)
+    };
+    let capture = in_turn(1, (0..80).map(|number| constant(number % 2)).collect());
+    assert_eq!((capture.packets().len(), capture.oddities().copies), (80, 0));
+    // Nor are those of which too little was captured.
+    let cut = segment(LAN, SERVER, (5001, 443), 1, 1000)[..24].to_vec();
+    let capture = in_turn(101, (0..40).map(|_| cut.clone()).collect());
+    assert_eq!((capture.packets().len(), capture.oddities().copies), (40, 0));
+}
+
+#[test]
 fn a_short_snap_length_leaves_the_numbers_of_tcp() {
     let packet = segment(LAN, SERVER, (5001, 443), 9, 1000);
     for (captured, has_tcp, is_cut) in

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from aqmlab.diagnosis import recording as recordings
 from aqmlab.diagnosis import ways
+from aqmlab.diagnosis.home import Home
 from aqmlab.diagnosis.ways import Way
 
 
@@ -17,8 +18,7 @@ class Diagnosis:
         capture: the file.
         duration_s: time from the first packet to the last.
         packets: how many IP packets it has.
-        home: the addresses of the home's side.
-        is_guessed: whether these are a guess.
+        home: the home's side.
         down: the way towards the home.
         up: the way from the home.
         warnings: what to know before trusting it.
@@ -28,8 +28,7 @@ class Diagnosis:
     capture: str
     duration_s: float
     packets: int
-    home: tuple[str, ...]
-    is_guessed: bool
+    home: Home
     down: Way
     up: Way
     warnings: tuple[str, ...]
@@ -56,8 +55,7 @@ def diagnose(capture: str, home: str = "") -> Diagnosis:
         capture=recording.name,
         duration_s=recording.duration_s,
         packets=len(recording.packets["time"]),
-        home=tuple(sorted(recording.home)),
-        is_guessed=recording.is_guessed,
+        home=recording.home,
         down=ways.measure(recording, "down"),
         up=ways.measure(recording, "up"),
         warnings=recording.warnings,

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from aqmlab.diagnosis import home as homes
+from aqmlab.diagnosis.home import Home
 from aqmlab.scenario import inputs
 from aqmlab.vocabulary.errors import InputError
 
 SYN, ACK, ECE, CWR = 2, 16, 64, 128
 TCP = 6
+# Share of TCP packets without their header from which on a capture is refused.
+MOST_CUT = 0.5
 Whole: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Columns: TypeAlias = dict[str, Whole]
 
@@ -32,8 +34,7 @@ class Recording:
         round_trips: columns as `_native.PathTrace.round_trips`.
         deliveries: columns as `_native.PathTrace.deliveries`.
         losses: columns as `_native.PathTrace.losses`.
-        home: addresses of the home's side.
-        is_guessed: whether the home's side is a guess from who opens connections, or from less.
+        home: the home's side.
         warnings: what to know before trusting it.
 
     """
@@ -45,8 +46,7 @@ class Recording:
     round_trips: Columns
     deliveries: Columns
     losses: Columns
-    home: frozenset[str]
-    is_guessed: bool
+    home: Home
     warnings: tuple[str, ...]
 
     @property
@@ -61,7 +61,7 @@ class Recording:
         found = [
             place
             for place, (near, far) in enumerate(zip(towards, away, strict=True))
-            if near in self.home and far not in self.home
+            if near in self.home.addresses and far not in self.home.addresses
         ]
         return np.array(found, np.int64)
 
@@ -83,7 +83,8 @@ def read(path: str, home: str = "") -> Recording:
     )
     known = {flow: place for place, flow in enumerate(_tuples(flows))}
     peers = [known.get((to, to_port, source, port, proto), -1) for source, port, to, to_port, proto in known]
-    side, is_guessed = _home(flows, packets, peers, home)
+    _check_headers(path, flows, packets)
+    is_opening = (packets["flags"] >= 0) & (packets["flags"] & (SYN | ACK) == SYN)
     return Recording(
         name=path,
         flows=flows,
@@ -92,8 +93,7 @@ def read(path: str, home: str = "") -> Recording:
         round_trips=round_trips,
         deliveries=deliveries,
         losses=losses,
-        home=side,
-        is_guessed=is_guessed,
+        home=homes.home(flows, np.unique(packets["flow"][is_opening]).tolist(), home),
         warnings=tuple(json.loads(capture.summary())["warnings"]),
     )
 
@@ -103,36 +103,15 @@ def _tuples(flows: dict[str, list[Any]]) -> Sequence[tuple[Any, ...]]:
     return list(zip(*(flows[name] for name in names), strict=True))
 
 
-def _home(
-    flows: dict[str, list[Any]], packets: Columns, peers: Sequence[int], given: str
-) -> tuple[frozenset[str], bool]:
-    """Return the addresses of the home's side: those given, else private ones, else who opens connections."""
-    addresses = {*flows["source"], *flows["destination"]}
-    if given:
-        try:
-            wanted = str(ipaddress.ip_address(given))
-        except ValueError:
-            raise InputError(f"home: '{given}' is no IP address") from None
-        if wanted not in addresses:
-            raise InputError(f"home: no packet is from or to {given}")
-        return frozenset({wanted}), False
-    private = {one for one in addresses if ipaddress.ip_address(one).is_private}
-    if private and len(private) < len(addresses):
-        return frozenset(private), False
-    is_opening = (packets["flags"] >= 0) & (packets["flags"] & (SYN | ACK) == SYN)
-    openers = {flows["source"][flow] for flow in np.unique(packets["flow"][is_opening])}
-    if openers and len(openers) < len(addresses):
-        return frozenset(openers), True
-    # Who is heard first, if the ends are told apart by that.
-    pairs = list(zip(flows["source"], flows["destination"], peers, strict=True))
-    first = {source for place, (source, _, peer) in enumerate(pairs) if peer < 0 or peer > place}
-    last = {to for place, (_, to, peer) in enumerate(pairs) if peer < 0 or peer > place}
-    if not first & last:
-        return frozenset(first), True
-    count: Counter[str] = Counter()
-    for source, to, number in zip(flows["source"], flows["destination"], flows["packets"], strict=True):
-        count.update({source: number, to: number})
-    return frozenset({count.most_common(1)[0][0]}), True
+def _check_headers(name: str, flows: dict[str, list[Any]], packets: Columns) -> None:
+    """Refuse a capture whose headers of TCP are cut off: nothing else says what arrived."""
+    of_tcp = np.array(flows["protocol"])[packets["flow"]] == TCP
+    cut = of_tcp & (packets["flags"] < 0)
+    if cut.sum() > MOST_CUT * of_tcp.sum():
+        raise InputError(
+            f"{name}: the TCP headers of {cut.sum()} of {of_tcp.sum()} packets are cut off (snap length): "
+            "record 128 bytes of each packet or more (tcpdump -s 128)"
+        )
 
 
 __all__ = ["ACK", "CWR", "ECE", "SYN", "TCP", "Columns", "Recording", "Whole", "read"]

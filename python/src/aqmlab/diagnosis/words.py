@@ -62,10 +62,12 @@ def table(way: Way) -> list[Line]:
 
 def about(diagnosis: Diagnosis) -> list[str]:
     """Return what it rests on, a sentence each."""
-    home = ", ".join(diagnosis.home[:3]) + (", ..." if len(diagnosis.home) > 3 else "")
-    guess = "; taken from who opens connections: --home says it" if diagnosis.is_guessed else ""
+    addresses = sorted(diagnosis.home.addresses)
+    home = ", ".join(addresses[:3]) + (", ..." if len(addresses) > 3 else "")
+    guess = ": a guess, --home ADDRESS replaces it" if diagnosis.home.is_guessed else ""
     return [
-        f"{diagnosis.packets} IP packets in {diagnosis.duration_s:.1f} s; the home's side is {home}{guess}.",
+        f"{diagnosis.packets} IP packets in {diagnosis.duration_s:.1f} s.",
+        f"The home's side is {home}, by {diagnosis.home.why}{guess}.",
         "Rates are those of IP packets: what the link layer adds is not in them.",
         "A round trip is the time from a packet to the echo of its timestamp (RFC 7323) or to its acknowledgment, if "
         "it was sent once; where the capture is in the middle, both parts together. A queue is what it takes longer "

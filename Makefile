@@ -126,7 +126,7 @@ packetdrill: tools ## play a clone of github.com/google/packetdrill (PACKETDRILL
 	@test -n "$(PACKETDRILL)" || { echo "name a clone of https://github.com/google/packetdrill: make packetdrill PACKETDRILL=/path" >&2; exit 2; }
 	$(PYTHON) scripts/packetdrill.py "$(PACKETDRILL)" --write docs/reference/packetdrill.md
 
-diagnosis-rates: $(NATIVE) ## how well captures of sixty simulated lines are diagnosed: writes docs/how-to/diagnose.md (half a minute)
+diagnosis-rates: $(NATIVE) ## how well captures of 120 simulated lines are diagnosed: writes docs/how-to/diagnose.md (some minutes)
 	$(BIN)/python scripts/diagnosis_rates.py --write docs/how-to/diagnose.md
 
 sweep-bench: $(NATIVE) ## what sweeps cost besides their simulation: time, memory, after a kill (some minutes)

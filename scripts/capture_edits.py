@@ -15,6 +15,8 @@ SNAP = 72
 # TCP options: no operation, timestamps.
 NOOP, STAMPS = 1, 8
 IP_HEADER, TCP_HEADER = 20, 20
+# The first byte of the addresses that the simulator gives to hosts which are not at home: 198.18.0.0/15.
+OTHERS = 198
 
 
 @dataclass(frozen=True)
@@ -73,22 +75,16 @@ def seen(capture: bytes, view: str) -> bytes:
     head, packets = split(capture)
     if view == "cut":
         return joined(head, (replace(one, data=one.data[:SNAP]) for one in packets))
-    # 10.128.0.0/9 are receivers: what comes from there are acknowledgments.
-    return joined(head, (one for one in packets if (one.data[13] >= 128) != (view == "data")))
+    # Senders are at home, receivers in 198.18.0.0/15: what comes from there are acknowledgments.
+    return joined(head, (one for one in packets if (one.data[12] == OTHERS) != (view == "data")))
 
 
-def readdressed(packets: Iterable[Packet], source: bytes, destination: bytes) -> Iterator[Packet]:
-    """Give sender and receiver of data other addresses; the last byte of their own is added to that of the far end."""
+def readdressed(packets: Iterable[Packet], home: bytes, far: bytes) -> Iterator[Packet]:
+    """Give the home and the other hosts other addresses, and leave out the code points by which flows were known."""
     for one in packets:
         data = bytearray(one.data)
-        is_data = data[13] < 128
-        first, second = (source, destination) if is_data else (destination, source)
-        data[12:16], data[16:20] = first, second
-        # Flows of one pair of hosts differ by the port.
-        flow = one.data[15]
-        for place in (20, 22):
-            port = struct.unpack_from("!H", data, place)[0]
-            struct.pack_into("!H", data, place, port + flow)
+        for place in (12, 16):
+            data[place : place + 4] = far if data[place] == OTHERS else home
         data[1] &= 3
         yield replace(one, data=bytes(data))
 
@@ -139,10 +135,11 @@ def jittered(packets: Iterable[Packet], chance: random.Random, mean_ms: float, h
     for one in down:
         latest = max(latest, one.time + int(chance.expovariate(1 / mean_ms) * 1e6))
         yield replace(one, time=latest)
-    earliest = 1 << 62
+    earliest, earlier = 1 << 62, []
     for one in reversed(up):
         earliest = max(min(earliest, one.time - int(chance.expovariate(1 / mean_ms) * 1e6)), 0)
-        yield replace(one, time=earliest)
+        earlier.append(replace(one, time=earliest))
+    yield from reversed(earlier)
 
 
 __all__ = ["Packet", "clocked", "jittered", "joined", "readdressed", "seen", "split"]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capture_edits import Packet, clocked, jittered, joined, readdressed, split
+from diagnosed_lines import FEW_SIGNALS, FRAME, IP
+from diagnosis_truth import Truth
 
 from aqmlab import _native, scenario
 from aqmlab.scenario.options import Options
@@ -26,6 +28,8 @@ FLOWS = ("1*cubic", "2*cubic", "4*cubic", "1*cubic:stack=linux", "2*newreno", "1
 QUEUES = (("fifo", "fifo"), ("fifo", "aqm"), ("aqm", "fifo"), ("aqm", "aqm"))
 LOADS = ("both", "both", "both", "down", "up")
 UP_DSCP = 10
+# From this utilization on, the line is full.
+FULL = 0.9
 HOME, FAR = bytes([192, 168, 1, 2]), bytes([9, 9, 9, 10])
 TOPOLOGY = """
 measured = "isp->modem"
@@ -153,7 +157,16 @@ def record(household: Household, folder: Path, seed: int) -> tuple[bytes, dict[s
     ]
     head, senders = split(runs[0].packets)
     _, receivers = split(runs[1].packets)
-    return joined(head, at_vantage(household, senders, receivers, random.Random(seed))), dict(runs[0].metrics)
+    found = at_vantage(household, senders, receivers, random.Random(seed))
+    shares = {f"{name}.ip_share": ip_share(found, home) for name, home in (("down", FAR), ("up", HOME))}
+    return joined(head, found), {**runs[0].metrics, **shares}
+
+
+def ip_share(packets: list[Packet], source: bytes) -> float:
+    """Return which share of a line's rate are IP packets, by the mean packet from a host: the rest is around them."""
+    lengths = [one.length for one in packets if one.data[12:16] == source]
+    mean = sum(lengths) / max(len(lengths), 1)
+    return mean / (mean + FRAME - IP)
 
 
 def at_vantage(
@@ -161,12 +174,35 @@ def at_vantage(
 ) -> list[Packet]:
     """Return what is captured at one end of the line, of what senders and receivers of data see."""
     up, down = (receivers, senders) if household.vantage == "far" else (senders, receivers)
-    found = [
-        *readdressed((one for one in up if one.dscp == UP_DSCP), HOME, FAR),
-        *readdressed((one for one in down if one.dscp != UP_DSCP), FAR, HOME),
-    ]
+    both = [one for one in up if one.dscp == UP_DSCP] + [one for one in down if one.dscp != UP_DSCP]
+    found = list(readdressed(both, HOME, FAR))
     found = list(clocked(sorted(found, key=lambda one: one.time), chance, household.ticks))
     return list(jittered(found, chance, household.jitter_ms, HOME)) if household.jitter_ms else found
 
 
-__all__ = ["SETTINGS", "Direction", "Household", "households", "record"]
+def truths(household: Household, metrics: dict[str, float]) -> Iterator[tuple[str, Truth]]:
+    """Return what is so of each direction that carries data."""
+    for name, way in (("down", household.down), ("up", household.up)):
+        if not way.flows:
+            continue
+        port = {key.removeprefix(f"port.{name}."): value for key, value in metrics.items() if f"port.{name}." in key}
+        early, overflow = port["drops_early"] + port["marks"], port["drops_overflow"]
+        fills = way.aqm == "fifo" and overflow >= FEW_SIGNALS
+        patterns = {"tail drop"} if overflow >= FEW_SIGNALS else set()
+        patterns |= {"AQM"} if early >= FEW_SIGNALS else set()
+        is_alone = not (household.down.flows and household.up.flows)
+        yield (
+            name,
+            Truth(
+                line_mbit=way.mbit,
+                rate_mbit=way.mbit * metrics[f"{name}.ip_share"],
+                base_ms=float(household.rtt_ms),
+                buffer=way.packets if overflow >= FEW_SIGNALS else None,
+                patterns=frozenset(patterns or {"none"}),
+                fills=fills,
+                shows=port["utilization"] > FULL and (household.ticks > 0 or is_alone),
+            ),
+        )
+
+
+__all__ = ["Household", "households", "record", "truths"]

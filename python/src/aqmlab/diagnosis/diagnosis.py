@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aqmlab.diagnosis import clocks, ways
 from aqmlab.diagnosis import recording as recordings
-from aqmlab.diagnosis import ways
 from aqmlab.diagnosis.home import Home
 from aqmlab.diagnosis.ways import Way
 
@@ -51,13 +51,14 @@ def diagnose(capture: str, home: str = "") -> Diagnosis:
 
     """
     recording = recordings.read(capture, home)
+    known = clocks.clocks(recording)
     return Diagnosis(
         capture=recording.name,
         duration_s=recording.duration_s,
         packets=len(recording.packets["time"]),
         home=recording.home,
-        down=ways.measure(recording, "down"),
-        up=ways.measure(recording, "up"),
+        down=ways.measure(recording, "down", known),
+        up=ways.measure(recording, "up", known),
         warnings=recording.warnings,
     )
 

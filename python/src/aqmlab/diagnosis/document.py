@@ -38,7 +38,15 @@ def document(diagnosis: Diagnosis, advice: Advice | None = None) -> dict[str, An
 def _way(way: Way) -> dict[str, Any]:
     findings = {
         name: _finding(getattr(way, name))
-        for name in ("rate_bps", "base_rtt_ms", "bloat_ms", "bloat_p95_ms", "buffer_ms", "buffer_bytes")
+        for name in (
+            "rate_bps",
+            "base_rtt_ms",
+            "bloat_ms",
+            "bloat_p95_ms",
+            "buffer_ms",
+            "buffer_packets",
+            "buffer_bytes",
+        )
     }
     lost, queue = way.losses, way.losses.queue_ms
     return {

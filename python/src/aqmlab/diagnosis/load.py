@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab.diagnosis.clocks import Clocks
 from aqmlab.diagnosis.delay import Delay
 from aqmlab.diagnosis.finding import Finding, unknown
 from aqmlab.diagnosis.recording import TCP, Recording, Whole
@@ -15,7 +16,8 @@ from aqmlab.diagnosis.recording import TCP, Recording, Whole
 WINDOW_PACKETS = 30
 SHORTEST_WINDOW_NS, LONGEST_WINDOW_NS = 10_000_000, 1_000_000_000
 # What waits for fewer packets may have met others by chance; below a millisecond it is the hosts.
-BUSY_PACKETS, BUSY_MS = 2.0, 1.0
+BUSY_PACKETS, BUSY_MS, BUSY_TICKS = 2.0, 1.0, 2.0
+FINE_TICK_MS = 1.0
 # Time for which the bottleneck must have been full.
 ENOUGH_S, MUCH_S = 0.5, 2.0
 # Packets that must have passed then, and the share of the highest rate that it must have carried.
@@ -74,12 +76,14 @@ class Load:
         return self.packet_bytes * 8e3 / max(self.rate.value or self.peak_bps, 1.0)
 
 
-def measure(recording: Recording, carriers: Whole, going: Whole, coming: Whole, delay: Delay | None) -> Load:
+def measure(
+    recording: Recording, carriers: Whole, going: Whole, coming: Whole, delay: Delay | None, clocks: Clocks
+) -> Load:
     """Return what one way carried; ``carriers`` are its flows of data, ``going`` all that it has.
 
     ``coming`` are those of the other way, which report what has arrived.
     """
-    at, carried, packet_bytes, source = _carried(recording, carriers, going, coming, delay)
+    at, carried, packet_bytes, source = _carried(recording, carriers, going, coming, delay, clocks)
     end = int(recording.packets["time"][-1]) + 1
     seconds = np.bincount(at // 1_000_000_000, weights=carried) if len(at) else np.zeros(1)
     peak_bps = float(seconds.max()) * 8 / max(min(end / 1e9, 1.0), 1e-3)
@@ -90,7 +94,7 @@ def measure(recording: Recording, carriers: Whole, going: Whole, coming: Whole, 
     windows: Reals = np.bincount(at // window_ns, weights=carried, minlength=count)[:count].astype(np.float64)
     busy = np.zeros(count, bool)
     if delay is not None:
-        waits = max(BUSY_MS, BUSY_PACKETS * packet_bytes * 8e3 / max(peak_bps, 1.0))
+        waits = max(BUSY_MS, BUSY_TICKS * delay.tick_ms, BUSY_PACKETS * packet_bytes * 8e3 / max(peak_bps, 1.0))
         place = np.clip(delay.answered // window_ns, 0, count - 1)
         has = np.bincount(place, minlength=count)
         waiting = np.bincount(place, weights=delay.queue_ms >= waits, minlength=count)
@@ -100,7 +104,7 @@ def measure(recording: Recording, carriers: Whole, going: Whole, coming: Whole, 
 
 
 def _carried(
-    recording: Recording, carriers: Whole, going: Whole, coming: Whole, delay: Delay | None
+    recording: Recording, carriers: Whole, going: Whole, coming: Whole, delay: Delay | None, clocks: Clocks
 ) -> tuple[Whole, Reals, float, str]:
     """What the bottleneck let pass: when and how many IP bytes, the mean packet, and how it was found."""
     packets = recording.packets
@@ -115,7 +119,11 @@ def _carried(
         return packets["time"][passed], packets["length"][passed].astype(float), mean, "what arrived"
     if reports.any():
         scale = lengths / payload if payload else USUAL_PACKET / (USUAL_PACKET - IP_TCP_HEADERS)
-        at, carried = recording.deliveries["at"][reports], recording.deliveries["bytes"][reports] * scale
+        # When the acknowledgment was sent: it may wait in the queue of the other way.
+        # Coarse clocks would put what is reported at some times into one.
+        is_fine = delay is not None and delay.is_one_way and delay.tick_ms <= FINE_TICK_MS
+        at = clocks.sent[recording.deliveries["packet"][reports]] if is_fine else recording.deliveries["at"][reports]
+        carried = recording.deliveries["bytes"][reports] * scale
         # What is not acknowledged is taken to pass: acknowledgments of the other way.
         rest = np.isin(packets["flow"], going) & ~of_data & ~_is_datagram(recording)
         at, carried = np.concatenate([at, packets["time"][rest]]), np.concatenate([carried, packets["length"][rest]])
@@ -139,6 +147,8 @@ def _rate(
 ) -> Finding:
     if delay is None:
         return unknown("nothing tells when packets waited, so that it may not have been full", at_least=peak_bps)
+    # A queue that is there in a window and in both beside it was there throughout.
+    busy = busy & np.append(busy[1:], False) & np.append(False, busy[:-1])
     busy_s = float(busy.sum()) * window_ns / 1e9
     if busy_s < ENOUGH_S:
         return unknown(f"packets waited for {busy_s:.1f} s only: it was hardly ever full", at_least=peak_bps)

@@ -1,4 +1,4 @@
-"""The losses of one way: how many, how long the queue was when they happened, and what that says of who drops."""
+"""The losses of one way: how many, and how long the queue was when they happened."""
 
 from __future__ import annotations
 
@@ -7,28 +7,15 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from aqmlab.diagnosis.backlog import Backlog, waits
 from aqmlab.diagnosis.delay import Delay
-from aqmlab.diagnosis.load import Load, Reals
+from aqmlab.diagnosis.load import Reals
 from aqmlab.diagnosis.recording import Recording, Whole
 
 Pattern: TypeAlias = Literal["none", "tail drop", "AQM", "policer", "not from the queue", "cannot tell"]
 # What comes again sooner than after this share of the round trip was out of order, or sent again without need.
 REORDERED = 0.9
 SOONEST_MS = 3.0
-FEW = 5
-# Episodes of loss that are farther apart than a round trip; fewer say little of a pattern.
-FEW_EPISODES = 3
-# Tail drop happens with the queue at its longest: at least so many episodes see the same length (by so much), and
-# hardly any time a longer one. The rest is what was sent again without need.
-ALIKE, FULL = 0.95, 0.8
-MOST_ALIKE = 0.5
-# A policer drops where nothing waits, not even for so many packets.
-POLICED_PACKETS, POLICED_MS = 4.0, 2.0
-# The longest queue is taken at this quantile, so that a few late answers do not count.
-LONGEST = 0.995
-USUAL = 0.95
-# A link that has a queue for less of the time is not what limits.
-SELDOM = 0.3
 NEAR = 2
 
 
@@ -41,6 +28,8 @@ class Losses:
         ratio: of those that were sent.
         episodes: how often, a round trip apart.
         queue_ms: how long the queue was at each episode, the median of its losses.
+        queue_packets: how many packets it had then.
+        queue_bytes: how many IP bytes.
         elsewhere: how many were lost on the other side of the capture than where the queue is.
 
     """
@@ -49,10 +38,12 @@ class Losses:
     ratio: float
     episodes: int
     queue_ms: Reals
+    queue_packets: Reals
+    queue_bytes: Reals
     elsewhere: int
 
 
-def measure(recording: Recording, carriers: Whole, delay: Delay | None) -> Losses:
+def measure(recording: Recording, carriers: Whole, delay: Delay | None, backlog: Backlog | None) -> Losses:
     """Return the losses of some flows."""
     losses, packets = recording.losses, recording.packets
     own = np.isin(losses["flow"], carriers)
@@ -70,12 +61,27 @@ def measure(recording: Recording, carriers: Whole, delay: Delay | None) -> Losse
     at = np.sort(losses["at"][here])
     apart = max((delay.base_ms or delay.far_ms) if delay else 0.0, 10.0) * 1e6
     episode = np.cumsum(np.diff(at, prepend=at[:1]) > apart)
-    queue = _queue_at(at, delay)
-    by_episode = np.array([np.median(queue[episode == one]) for one in np.unique(episode)]) if len(queue) else queue
+
+    def by_episode(values: Reals) -> Reals:
+        return np.array([np.median(values[episode == one]) for one in np.unique(episode)]) if len(values) else values
+
+    waiting = none = np.zeros(0)
+    size = none
+    if delay is not None and backlog is not None and len(delay.at):
+        # Behind the queue, a loss is seen when the packet behind it has left.
+        came = at if delay.is_beyond else at - waits(delay, at)
+        waiting, size = backlog.packets(came), backlog.bytes(came)
     sent = float(packets["payload"][of_data].sum()) / segment
     lost = count(here)
-    episodes = len(np.unique(episode))
-    return Losses(lost, lost / max(sent, float(lost), 1.0), episodes, by_episode, count(other))
+    return Losses(
+        packets=lost,
+        ratio=lost / max(sent, float(lost), 1.0),
+        episodes=len(np.unique(episode)),
+        queue_ms=by_episode(_queue_at(at, delay)),
+        queue_packets=by_episode(waiting),
+        queue_bytes=by_episode(size),
+        elsewhere=count(other),
+    )
 
 
 def _queue_at(at: Whole, delay: Delay | None) -> Reals:
@@ -90,48 +96,4 @@ def _queue_at(at: Whole, delay: Delay | None) -> Reals:
     return np.asarray(np.median(delay.queue_ms[order][near], axis=0))
 
 
-def longest_ms(delay: Delay) -> float:
-    """Return the longest queue that was seen, but for a few late answers."""
-    return float(np.quantile(delay.queue_ms, LONGEST))
-
-
-def at_the_top(losses: Losses, load: Load) -> Reals:
-    """Return the queues at those episodes that saw the longest, but for a few that saw a longer one by chance.
-
-    Those of one length differ by a packet.
-    """
-    top = float(np.quantile(losses.queue_ms, 0.8))
-    return losses.queue_ms[np.abs(losses.queue_ms - top) <= max((1.0 - ALIKE) * top, load.packet_ms)]
-
-
-def pattern(losses: Losses, delay: Delay | None, load: Load, marks: int) -> tuple[Pattern, str]:
-    """Return who seems to drop or mark, and why."""
-    if marks >= FEW:
-        return "AQM", f"{marks} packets were marked instead of dropped (ECN)"
-    if losses.packets < FEW:
-        found = f"{losses.packets} packets were lost" if losses.packets else "nothing was lost"
-        if delay is not None and load.rate.is_told:
-            return "none", f"{found}, although packets waited"
-        return "cannot tell", f"{found}, and the line was never full"
-    if delay is None or not len(losses.queue_ms):
-        return "cannot tell", f"{losses.packets} packets were lost, but nothing tells how long the queue was"
-    seen, usual = losses.queue_ms, float(np.quantile(delay.queue_ms, USUAL))
-    middle = float(np.median(seen))
-    says = (
-        f"the queue was {middle:.1f} ms long at half of the episodes of loss, and {usual:.1f} ms at 95 % of all times"
-    )
-    if usual < max(POLICED_PACKETS * load.packet_ms, POLICED_MS):
-        if load.seconds.confidence == "medium":
-            return "policer", f"packets were lost while nothing waited, at a steady rate: {says}"
-        return "not from the queue", f"packets were lost while nothing waited, at any rate: {says}"
-    full = at_the_top(losses, load)
-    if losses.episodes < FEW_EPISODES and len(full) < 2:
-        return "cannot tell", f"{losses.packets} packets were lost, but in only {losses.episodes} episodes"
-    if len(full) >= MOST_ALIKE * losses.episodes and usual <= float(np.median(full)) / FULL:
-        return "tail drop", f"packets were lost when the queue was full: {says}"
-    if load.busy_s < SELDOM * len(load.is_busy) * load.window_ns / 1e9 and middle <= np.median(delay.queue_ms):
-        return "not from the queue", f"losses came with any queue: {says}"
-    return "AQM", f"packets were lost with queues of any length: {says}"
-
-
-__all__ = ["Losses", "Pattern", "at_the_top", "longest_ms", "measure", "pattern"]
+__all__ = ["Losses", "Pattern", "measure"]

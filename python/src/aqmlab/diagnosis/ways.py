@@ -7,22 +7,31 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from aqmlab.diagnosis import backlog as backlogs
 from aqmlab.diagnosis import delay as delays
 from aqmlab.diagnosis import load as loads
-from aqmlab.diagnosis import losses, marks
+from aqmlab.diagnosis import losses, marks, who_drops
+from aqmlab.diagnosis.backlog import Backlog
+from aqmlab.diagnosis.clocks import Clocks
 from aqmlab.diagnosis.delay import Delay
 from aqmlab.diagnosis.finding import Confidence, Finding, unknown
 from aqmlab.diagnosis.load import Load
 from aqmlab.diagnosis.losses import Losses, Pattern
 from aqmlab.diagnosis.marks import Marks
 from aqmlab.diagnosis.recording import TCP, Recording, Whole
+from aqmlab.diagnosis.who_drops import MANY_SMALL, Verdict
 
 Name: TypeAlias = Literal["down", "up"]
 # Payload from which on a connection is worth following.
 LEAST_PAYLOAD = 20_000
 SURE_SAMPLES = 100
+# Bytes that wait, and those that pass while a packet waits, are the same but for this factor.
+NEARLY = 1.5
+# So many round trips about as short as the shortest show that it is no chance.
+SUPPORTS = 10
 # A base of which a packet takes a larger share on the bottleneck is not known well.
 LARGE_PACKET = 0.1
+MIXED = "round trips hold the queues of both ways, and no timestamps (RFC 7323) separate them"
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Way:
         bloat_ms: how much longer the round trip is at the median while the bottleneck is full.
         bloat_p95_ms: the same, exceeded by one in twenty.
         buffer_ms: time for which the longest queue waits.
+        buffer_packets: packets of it.
         buffer_bytes: bytes of it.
         pattern: who seems to drop or mark.
         pattern_why: what that rests on.
@@ -57,6 +67,7 @@ class Way:
     bloat_ms: Finding
     bloat_p95_ms: Finding
     buffer_ms: Finding
+    buffer_packets: Finding
     buffer_bytes: Finding
     pattern: Pattern
     pattern_why: str
@@ -67,34 +78,42 @@ class Way:
     load: Load
 
 
-def measure(recording: Recording, name: Name) -> Way:
+def measure(recording: Recording, name: Name, clocks: Clocks) -> Way:
     """Return what a capture tells of one way."""
     going, coming = recording.going(down=name == "down"), recording.going(down=name != "down")
     carriers, payload_bytes, connections = _carriers(recording, going, coming)
-    delay = delays.measure(recording, carriers)
-    load = loads.measure(recording, carriers, going, coming, delay)
-    lost = losses.measure(recording, carriers, delay)
+    others = _carriers(recording, coming, going)[0]
+    delay = delays.measure(recording, carriers, clocks, others)
+    load = loads.measure(recording, carriers, going, coming, delay, clocks)
+    backlog = backlogs.measure(recording, going, delay) if delay is not None else None
+    lost = losses.measure(recording, carriers, delay, backlog)
     used = marks.measure(recording, carriers, going)
-    kind, why = losses.pattern(lost, delay, load, used.seen)
+    is_mixed = delay is not None and not delay.is_one_way and len(others) > 0
+    verdict = who_drops.who_drops(lost, delay, load, backlog, used.seen, is_mixed=is_mixed)
     rate = load.rate
-    if kind == "policer":
+    if verdict.pattern == "policer":
         why = f"{load.seconds.why} while packets are dropped though nothing waits; a policer's bucket lets more pass"
         rate = replace(load.seconds, why=why)
-    bloat, bloat_p95 = _bloat(delay, load)
-    buffer_ms = _buffer(delay, load, kind, lost)
+    elif is_mixed:
+        rate = unknown(MIXED, at_least=load.peak_bps)
+    elif rate.confidence == "high" and delay is not None and delay.is_beyond and backlog and backlog.small > MANY_SMALL:
+        rate = replace(rate, confidence="medium", why=f"{rate.why}; many acknowledgments, of which some may be lost")
+    bloat, bloat_p95 = (unknown(MIXED), unknown(MIXED)) if is_mixed else _bloat(delay, load)
+    full = _buffer(delay, load, backlog, lost, verdict)
     return Way(
         name=name,
         payload_bytes=payload_bytes,
         connections=connections,
-        base_rtt_ms=_base(delay, load),
+        base_rtt_ms=_base(delay, load, is_mixed=is_mixed or _opens_late(recording, carriers, others)),
         rate_bps=rate,
         bloat_ms=bloat,
         bloat_p95_ms=bloat_p95,
-        buffer_ms=buffer_ms,
-        buffer_bytes=_in_bytes(buffer_ms, rate),
-        pattern=kind,
-        pattern_why=why,
-        pattern_confidence=_sureness(kind, lost, used),
+        buffer_ms=full["ms"],
+        buffer_packets=full["packets"],
+        buffer_bytes=full["bytes"],
+        pattern=verdict.pattern,
+        pattern_why=verdict.why,
+        pattern_confidence=verdict.confidence,
         losses=lost,
         marks=used,
         delay=delay,
@@ -122,7 +141,19 @@ def _carriers(recording: Recording, going: Whole, coming: Whole) -> tuple[Whole,
     return carriers, int(total), len(carriers) + int((reported[unseen] >= least).sum())
 
 
-def _base(delay: Delay | None, load: Load) -> Finding:
+def _opens_late(recording: Recording, carriers: Whole, others: Whole) -> bool:
+    """Whether the other way carried much before the first of these connections began."""
+    packets = recording.packets
+    own = np.isin(packets["flow"], carriers)
+    # Where both ways lead to the same host, the first connection of either counts.
+    if not own.any() or len(delays.same_hosts(recording, carriers, others)):
+        return False
+    before = np.isin(packets["flow"], others) & (packets["payload"] > 0)
+    before &= packets["time"] < packets["time"][np.argmax(own)]
+    return bool(packets["payload"][before].sum() >= LEAST_PAYLOAD)
+
+
+def _base(delay: Delay | None, load: Load, *, is_mixed: bool) -> Finding:
     if delay is None:
         return unknown("no packet of data has an answer in the capture")
     if delay.base_ms is None:
@@ -130,8 +161,17 @@ def _base(delay: Delay | None, load: Load) -> Finding:
             why = "the part from the capture to the receiver alone: nothing answers acknowledgments"
             return Finding("low", why, delay.far_ms)
         return unknown("only one part of the round trip is seen", at_least=delay.far_ms)
-    if load.rate.is_told and load.packet_ms > delay.base_ms * LARGE_PACKET:
+    if (load.rate.is_told or load.busy_s > 0) and load.packet_ms > delay.base_ms * LARGE_PACKET:
         why = "the shortest round trip, of which a packet's own transmission is a large part"
+        return Finding("low", why, delay.base_ms)
+    if delay.is_held:
+        why = "each way at its shortest, by timestamps: every round trip held a queue"
+        return Finding("medium" if len(delay.at) >= SURE_SAMPLES else "low", why, delay.base_ms)
+    if is_mixed:
+        why = "the shortest round trip; the queue of the other way may be in it"
+        return Finding("low", why, delay.base_ms)
+    if delay.openings and delay.supports < SUPPORTS:
+        why = f"the shortest round trip, but only {delay.supports} were about as short: their times vary"
         return Finding("low", why, delay.base_ms)
     if delay.openings:
         return Finding("high", "the shortest round trip, with connections that open", delay.base_ms)
@@ -157,46 +197,60 @@ def _bloat(delay: Delay | None, load: Load) -> tuple[Finding, Finding]:
     return Finding(sure, why, middle, (low, high)), Finding(sure, why, p95)
 
 
-def _buffer(delay: Delay | None, load: Load, kind: Pattern, lost: Losses) -> Finding:
-    if delay is None or not len(delay.queue_ms):
-        return unknown("nothing tells how long packets waited")
-    top = losses.longest_ms(delay)
-    if kind == "tail drop":
-        full = losses.at_the_top(lost, load)
-        # A packet takes its own transmission too, which small packets that open a connection do not have.
-        value = max(float(np.median(full)) - (load.packet_ms if delay.openings else 0.0), 0.0)
-        why = f"the queue at {len(full)} episodes of loss, which come when it is full"
-        spread = tuple(float(one) for one in np.quantile(full, [0.1, 0.9]))
-        return Finding(
-            "high" if lost.episodes >= 2 * losses.FEW_EPISODES else "medium", why, value, (spread[0], spread[1])
-        )
-    reasons = {
-        "AQM": "an AQM keeps the queue short, so that the buffer behind it never fills",
-        "none": "the queue was never full: nothing was dropped",
-        "policer": "nothing waits: a policer has no buffer",
-    }
-    return unknown(reasons.get(kind, "no losses tell when it was full"), at_least=top)
+def _buffer(
+    delay: Delay | None, load: Load, backlog: Backlog | None, lost: Losses, verdict: Verdict
+) -> dict[str, Finding]:
+    """Return what the buffer holds, in each unit: exact in the one in which it is always full."""
+    units = ("ms", "packets", "bytes")
+    if delay is None or backlog is None or not len(delay.queue_ms):
+        return dict.fromkeys(units, unknown("nothing tells how long packets waited"))
+    if verdict.pattern != "tail drop":
+        reasons = {
+            "AQM": "an AQM keeps the queue short, so that the buffer behind it never fills",
+            "none": "the queue was never full: nothing was dropped",
+            "policer": "nothing waits: a policer has no buffer",
+        }
+        why = reasons.get(verdict.pattern, "no losses tell when it was full")
+        top = who_drops.longest_ms(delay)
+        least = top * load.rate.value / 8e3 if load.rate.value is not None else None
+        return {"ms": unknown(why, top), "packets": unknown(why), "bytes": unknown(why, least)}
+    found = {unit: _full(delay, load, backlog, lost, verdict, unit) for unit in units}
+    waiting, size = found["ms"].value, found["bytes"].value
+    passes = waiting * load.rate.value / 8e3 if waiting and load.rate.value else size
+    if size and passes and not 1 / NEARLY <= passes / size <= NEARLY:
+        why = "the queue is not what passes in the time that packets wait: flows have queues of their own"
+        return dict.fromkeys(units, unknown(why))
+    # Where the queue is full at one time, packets were alike, and what it holds is what passes in that time.
+    return {**found, "bytes": _in_bytes(found["ms"], load.rate)} if "ms" in verdict.full else found
 
 
 def _in_bytes(buffer_ms: Finding, rate: Finding) -> Finding:
-    if rate.value is None:
+    if rate.value is None or buffer_ms.value is None:
         return unknown("the rate is not known")
     scale = rate.value / 8e3
-    if buffer_ms.value is None:
-        least = buffer_ms.at_least
-        return unknown(buffer_ms.why, at_least=None if least is None else least * scale)
     sure: Confidence = "high" if buffer_ms.confidence == rate.confidence == "high" else "medium"
     low, high = buffer_ms.spread or (buffer_ms.value, buffer_ms.value)
     return Finding(sure, "time times rate", buffer_ms.value * scale, (low * scale, high * scale))
 
 
-def _sureness(kind: Pattern, lost: Losses, used: Marks) -> Confidence:
-    if kind == "cannot tell":
-        return "cannot tell"
-    if kind == "none":
-        return "medium"
-    many = used.ce >= 2 * losses.FEW or lost.episodes >= 3 * losses.FEW_EPISODES
-    return "high" if many else "medium"
+def _full(delay: Delay, load: Load, backlog: Backlog, lost: Losses, verdict: Verdict, unit: str) -> Finding:
+    # What a queue holds that is full at one number of packets is not one number of milliseconds.
+    is_exact = unit in verdict.full
+    known = unit if is_exact else verdict.full[0]
+    full = getattr(lost, f"queue_{unit}")[who_drops.at_the_top(lost, delay, load, backlog, known)]
+    value = float(np.median(full))
+    if unit == "ms" and delay.openings and not delay.is_one_way:
+        # A packet takes its own transmission too, which small packets that open a connection do not have.
+        value = max(value - load.packet_ms, 0.0)
+    low, high = (float(one) for one in np.quantile(full, [0.1, 0.9]))
+    why = f"the queue at {len(full)} episodes of loss, which come when it is full"
+    # Without an opening, the shortest that is known may hold a queue, which is then missing.
+    is_sure = (
+        is_exact and delay.openings and verdict.confidence == "high" and lost.episodes >= 2 * who_drops.FEW_EPISODES
+    )
+    if not is_exact:
+        why = f"{why}: full in {verdict.full[0]}, not in {unit}"
+    return Finding("high" if is_sure else "medium", why, value, (low, high))
 
 
 __all__ = ["Name", "Way", "measure"]

@@ -49,6 +49,7 @@ def table(way: Way) -> list[Line]:
         _line("Longer while full, median", way.bloat_ms, _ms),
         _line("Longer while full, 95 %", way.bloat_p95_ms, _ms),
         _line("Buffer, time", way.buffer_ms, _ms),
+        _line("Buffer, packets", way.buffer_packets, count),
         _line("Buffer, bytes", way.buffer_bytes, size),
     ]
     pattern = way.pattern if way.pattern_confidence != WITHOUT else WITHOUT
@@ -71,10 +72,10 @@ def about(diagnosis: Diagnosis) -> list[str]:
         "Rates are those of IP packets: what the link layer adds is not in them.",
         "A round trip is the time from a packet to the echo of its timestamp (RFC 7323) or to its acknowledgment, if "
         "it was sent once; where the capture is in the middle, both parts together. A queue is what it takes longer "
-        "than the shortest one of its connection.",
+        "than the shortest one of its connection; where both ways carry data, what one way takes longer.",
         "The line counts as full while nine of ten round trips wait for two packets or more.",
-        "Who drops is told by the queue at the losses: always the longest, tail drop; none, a policer; in between, an "
-        "AQM. Wi-Fi, and a queue of the other way, look like a queue of this one.",
+        "Who drops is told by the queue at the losses, in time, packets and bytes: always the longest, tail drop; "
+        "none, a policer; in between, an AQM. Wi-Fi looks like a queue.",
         *(f"{way.name}: TCP only; what QUIC does is encrypted." for way in diagnosis.ways if not way.connections),
     ]
 
@@ -127,6 +128,16 @@ def rate(bps: float) -> str:
     return f"{bps / 1e6:.3g} Mbit/s" if bps < 1e9 else f"{bps / 1e9:.3g} Gbit/s"
 
 
+def count(packets: float) -> str:
+    """Return a number of packets to be read.
+
+    >>> count(199.6)
+    '200'
+
+    """
+    return f"{packets:.0f}"
+
+
 def size(count: float) -> str:
     """Return bytes to be read.
 
@@ -137,4 +148,4 @@ def size(count: float) -> str:
     return f"{count / 1e3:.3g} kB" if count < 1e6 else f"{count / 1e6:.3g} MB"
 
 
-__all__ = ["Line", "about", "headline", "rate", "size", "table"]
+__all__ = ["Line", "about", "count", "headline", "rate", "size", "table"]

@@ -104,6 +104,9 @@ const TRANSLATED: &[(&str, &str)] = &[
     ("pfifo_head_drop limit 100", "fifo:head limit 100p"),
     ("pfifo_fast", "pfifo_fast:linux"),
     ("drr", "drr:linux"),
+    // tc-prio(8): what the map leaves out has the band of best effort.
+    ("prio bands 4", "prio:linux bands 4"),
+    ("prio bands 4 priomap 1 2 3", "prio:linux bands 4 priomap 1,2,3,1,1,1,1,1,1,1,1,1,1,1,1,1"),
 ];
 
 /// The same, and what the refusal says.
@@ -125,9 +128,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("qfq quantum 1", "it has no parameters"),
     ("etf delta 100 clockid CLOCK_TAI", "launch times"),
     ("hhf hh_limit 1024", "lru_red"),
-    ("skbprio", "pifo"),
+    ("skbprio", "prio"),
     ("multiq", "rr"),
-    ("ets bands 4", "sp for its strict bands"),
+    ("ets bands 4", "prio for its strict bands"),
     ("noqueue", "fifo limit 1p"),
     // rate x latency + burst: 125000 x 0.4 + 4096.
     (

@@ -82,6 +82,10 @@ fn each_qdisc_reads_what_tc_prints_for_it() {
         ("bfifo 8002: root refcnt 3 limit 1514000b", "fifo:tail limit 1514000b"),
         ("pfifo_head_drop 8003: root refcnt 3 limit 1000p", "fifo:head limit 1000p"),
         (
+            "prio 8007: root refcnt 2 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
+            "prio:linux bands 3 priomap 1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1",
+        ),
+        (
             "pfifo_fast 8004: root refcnt 3 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
             "pfifo_fast:linux",
         ),

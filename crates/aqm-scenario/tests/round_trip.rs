@@ -106,6 +106,7 @@ fn values_that_are_given_come_back() {
         "dualpi2:linux limit 100p target 20ms tupdate 16ms step_thresh 2ms coupling_factor 1 classic_protection 20% any_ect",
         "drr quantum 3000b",
         "pfifo_fast",
+        "prio bands 4 priomap 1,2,3,3,1,1,1,1,1,1,1,1,1,1,1,1",
     ] {
         check(&Spec::parse(text).unwrap());
     }

@@ -65,6 +65,20 @@ pub(super) fn dualpi2(given: &mut Given, _: Form) -> Result<(), String> {
     Ok(())
 }
 
+/// Priorities of packets, of which tc-prio(8)'s map gives each a band.
+pub(super) const PRIORITIES: usize = 16;
+
+/// iproute2's `q_prio.c`: priorities beyond the map have the band of priority 0, best effort.
+pub(super) fn prio(given: &mut Given, _: Form) -> Result<(), String> {
+    if let Some(map) = given.get("priomap") {
+        let mut bands: Vec<&str> = map.split(',').collect();
+        bands.resize(PRIORITIES.max(bands.len()), bands[0]);
+        let map = bands.join(",");
+        given.set("priomap", map);
+    }
+    Ok(())
+}
+
 /// tc-cake(8): keywords for overheads add up, `raw` and `conservative` begin anew, `overhead N` takes their place.
 pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), String> {
     if given.get("bandwidth") == Some("auto") {

@@ -360,7 +360,7 @@ pub(super) static KINDS: &[Kind] = &[
         words: &[("bands", Value("bands", Count)), ("priomap", List("priomap", 16))],
         silent: &[],
         tick: 1,
-        finish: derived::as_it_is,
+        finish: derived::prio,
     },
     Kind { name: "qfq", spec: "qfq", words: &[], silent: &[], tick: 1, finish: derived::as_it_is },
     Kind {

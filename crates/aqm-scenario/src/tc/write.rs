@@ -101,7 +101,12 @@ impl Words<'_> {
                     quantity.write(value).map_err(|problem| format!("{word}: '{value}' {problem}"))?;
                 self.push(&format!("{word} {written}"));
             }
-            Word::List(_, _) => self.push(&format!("{word} {}", value.to_string().replace(',', " "))),
+            Word::List(_, count) => {
+                // Those beyond a list have its last value here, and none in tc.
+                let Value::PerClass(list) = value else { return Ok(()) };
+                let numbers: Vec<String> = (0..count).map(|place| list.of_class(place).to_string()).collect();
+                self.push(&format!("{word} {}", numbers.join(" ")));
+            }
             Word::Flag(_, text) if is_text(value, text) => self.push(word),
             Word::Keyword(_) if is_text(value, word) => self.push(word),
             _ => return Ok(()),

@@ -32,7 +32,7 @@ from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineE
 SECOND = 10**9
 PIE = "target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode no_dq_rate_estimator"
 DUALPI2 = (
-    "target 15ms tupdate 16ms alpha 0.16 beta 3.2 coupling_factor 2 step_thresh 1ms min_qlen_step 0"
+    "target 15ms tupdate 16ms alpha 0.16015625 beta 3.19921875 coupling_factor 2 step_thresh 1ms min_qlen_step 0"
     " classic_protection 10"
 )
 DROPS = "drop_on_overload drop_dequeue"

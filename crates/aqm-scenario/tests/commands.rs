@@ -96,7 +96,7 @@ const TRANSLATED: &[(&str, &str)] = &[
     ("dualpi2 drop_on_overload drop_dequeue", "dualpi2:linux drop_at drop_dequeue overload drop_on_overload"),
     ("dualpi2 step_thresh 3p min_qlen_step 1", "dualpi2:linux step_thresh 3p min_qlen_step 1"),
     ("dualpi2 step_thresh 100", "dualpi2:linux step_thresh 100us"),
-    ("dualpi2 classic_protection 0 alpha 0.16", "dualpi2:linux alpha 0.16hz classic_protection 0%"),
+    ("dualpi2 classic_protection 0 alpha 0.16", "dualpi2:linux alpha 0.15625hz classic_protection 0%"),
     ("dualpi2 step_thresh 1ms coupling_factor 1", "dualpi2:linux coupling_factor 1 step_thresh 1ms"),
     // tc-pfifo(8): packets, or bytes.
     ("pfifo limit 100", "fifo:tail limit 100p"),
@@ -175,8 +175,18 @@ fn what_has_no_counterpart_is_refused_by_name_with_the_nearest() {
 fn pies_gains_are_sixteenths() {
     let found = translate("tc qdisc add dev eth0 root pie alpha 2 beta 20").unwrap();
     assert_eq!([found.spec.params.number("alpha"), found.spec.params.number("beta")], [0.125, 1.25]);
+    // Those of dualpi2 are in Hz, which tc cuts to 256ths: 40.96 and 819.2.
     let found = translate("tc qdisc add dev eth0 root dualpi2 alpha 0.16 beta 3.2").unwrap();
-    assert_eq!([found.spec.params.number("alpha"), found.spec.params.number("beta")], [0.16, 3.2]);
+    assert_eq!(
+        [found.spec.params.number("alpha"), found.spec.params.number("beta")],
+        [40.0 / 256.0, 819.0 / 256.0]
+    );
+    // The kernel's own 41 and 819 are printed with six digits.
+    let found = translate("qdisc dualpi2 1: root alpha 0.160156 beta 3.199219").unwrap();
+    assert_eq!(
+        [found.spec.params.number("alpha"), found.spec.params.number("beta")],
+        [41.0 / 256.0, 819.0 / 256.0]
+    );
 }
 
 #[test]

@@ -21,8 +21,7 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
         match *does {
             Word::Value(param, quantity) => {
                 let text = value()?;
-                let tick = if form == Form::Command { 1 } else { kind.tick };
-                let read = quantity.read(text, tick);
+                let read = quantity.read(text, (form != Form::Command).then_some(kind.tick));
                 let read = read.map_err(|problem| format!("{}: {word}: {problem}", kind.name))?;
                 if param == LAYER { given.layer.push((word, read)) } else { given.set(param, read) }
             }

@@ -62,8 +62,9 @@ impl Quantity {
         }
     }
 
-    /// tc's text in the laboratory's notation; `tick` is the kernel's unit of time where tc printed it exactly, else 1.
-    pub(super) fn read(self, text: &str, tick: u64) -> Result<String, String> {
+    /// tc's text in the laboratory's notation; `printed` is the kernel's unit of time if tc printed the text.
+    pub(super) fn read(self, text: &str, printed: Option<u64>) -> Result<String, String> {
+        let tick = printed.unwrap_or(1);
         match self {
             Quantity::Packets => units::packets(text),
             Quantity::PacketCount => units::packets(text).map(|size| size.trim_end_matches('p').to_owned()),
@@ -84,7 +85,12 @@ impl Quantity {
             Quantity::Sixteenths => {
                 units::count(text).map(|count| Value::Frequency(count as f64 / 16.0).to_string())
             }
-            Quantity::Hertz => units::number(text).map(|number| Value::Frequency(number).to_string()),
+            // iproute2 cuts a gain to 256ths, and prints six digits of what the kernel has.
+            Quantity::Hertz => units::number(text).map(|gain| {
+                let parts = gain * 256.0;
+                let whole = if printed.is_some() { parts.round() } else { parts.floor() };
+                Value::Frequency(whole / 256.0).to_string()
+            }),
             Quantity::NegativePower => units::count(text).and_then(|power| match i32::try_from(power) {
                 Ok(power @ 0..=31) => Ok(0.5_f64.powi(power).to_string()),
                 _ => Err(format!("'{text}' is out of range: allowed is 0 to 31")),

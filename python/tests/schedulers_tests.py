@@ -45,6 +45,14 @@ def schedulers_share_whichever_class_is_flooded(aqm: str, flood: str, responsive
     assert shares["flood"] == pytest.approx(4.8, abs=0.2)
 
 
+@pytest.mark.parametrize(("aqm", "tcp", "tolerance"), [("pifo", 6.4, 0.2), ("sp_pifo", 5.5, 1.0)])
+def fair_ranks_share_among_flows_whoever_floods(aqm: str, tcp: float, tolerance: float) -> None:
+    # Two of three flows are TCP's.
+    shares = _shares(aqm, "class=0", "class=0")
+    assert shares["tcp"] == pytest.approx(tcp, abs=tolerance)
+    assert shares["flood"] == pytest.approx(9.6 - tcp, abs=tolerance)
+
+
 @pytest.mark.parametrize(
     ("aqm", "held"),
     [

@@ -42,6 +42,11 @@ class Rank:
     def queued(self, packet: Packet, rank: int) -> None:
         self.last_finish[self.hash(packet)] = rank + packet.length
 
+    def evicted(self, packet: Packet, rank: int) -> None:
+        """Give a flow its share back if its last packet gave way to another."""
+        if self.last_finish.get(self.hash(packet)) == rank + packet.length:
+            self.last_finish[self.hash(packet)] = rank
+
     def sent(self, rank: int) -> None:
         self.virtual_time = max(self.virtual_time, rank)
 
@@ -67,9 +72,12 @@ class Pifo(Oracle):
         self.queue = sorted([*self.queue, (rank, packet)], key=lambda entry: entry[0])
         kept = True
         while self.too_much(self.queue):
-            _, victim = self.queue.pop()
+            last, victim = self.queue.pop()
             self.log("dropped", victim.number, "overlimit")
-            kept = kept and victim is not packet
+            if victim is packet:
+                kept = False
+            else:
+                self.rank.evicted(victim, last)
         if kept:
             self.rank.queued(packet, rank)
             self.log("enqueued", packet.number)
@@ -102,9 +110,15 @@ class SpPifo(Oracle):
         i = len(self.queues) - 1
         while i > 0 and r < self.bound[i]:
             i -= 1
-        if sum(map(len, self.queues)) == self.limit or len(self.queues[i]) == self.queue_limit:
+        behind = [queue for queue in self.queues[i + 1 :] if queue]
+        full = sum(map(len, self.queues)) == self.limit
+        if len(self.queues[i]) == self.queue_limit or (full and not behind):
             self.log("dropped", packet.number, "overlimit")
             return
+        if full:
+            last, victim = behind[-1].pop()
+            self.rank.evicted(victim, last)
+            self.log("dropped", victim.number, "overlimit")
         self.queues[i].append((r, packet))
         self.rank.queued(packet, r)
         self.log("enqueued", packet.number)

@@ -78,10 +78,18 @@ impl Pifo {
             if self.queue.last_rank() <= Some(rank) {
                 return false;
             }
-            let last = self.queue.pop_last().expect("it has a rank");
+            let last = self.take_last().expect("it has a rank");
             cx.drop(last, DropReason::Overlimit);
         }
         true
+    }
+
+    /// Takes the packet that would go last, which costs its flow nothing.
+    fn take_last(&mut self) -> Option<Packet> {
+        let rank = self.queue.last_rank()?;
+        let last = self.queue.pop_last()?;
+        self.ranks.evicted(&last, rank);
+        Some(last)
     }
 }
 
@@ -106,7 +114,7 @@ impl Discipline for Pifo {
 
     /// The packet that would go last.
     fn evict(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
-        self.queue.pop_last()
+        self.take_last()
     }
 
     fn backlog(&self) -> Backlog {
@@ -175,6 +183,21 @@ mod tests {
         put_class(&mut host, 5, 1, 1000); // 2500 bytes wait, none of them of a larger rank
         assert_eq!(host.dropped(), [3, 0, 1, 5]);
         assert_eq!(rest(&mut host), [4, 2]);
+    }
+
+    #[test]
+    fn a_flow_that_sends_too_much_has_its_share() {
+        // Flow 1 sends ten times what flow 2 does, which always has packets: each gets half of what leaves.
+        let mut host = Host::new("pifo limit 10p");
+        let (mut cookie, mut left) = (0, [0; 2]);
+        for _ in 0..200 {
+            for number in 0..12 {
+                host.put(ms(0), cookie * 2 + u64::from(number >= 10), if number < 10 { 1 } else { 2 }, 1000);
+                cookie += 1;
+            }
+            left[host.get(ms(0)).unwrap() as usize % 2] += 1;
+        }
+        assert_eq!(left, [100, 100]);
     }
 
     #[test]

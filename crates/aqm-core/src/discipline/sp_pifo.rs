@@ -11,12 +11,13 @@
 //! See `aqmlab aqm show sp_pifo`.
 //!
 //! # Deviations
-//! `limit` applies to all queues together, and `queue_limit` to each (the paper has only the latter). As in the
+//! `limit` applies to all queues together, and `queue_limit` to each (the paper has only the latter). At the limit of all
+//! the newest packet of the last queue gives way to one of a queue before it, as in a PIFO. As in the
 //! authors' simulator a dropped packet does not change bounds. Ranks: as in `pifo`.
 //!
 //! # Promises
 //! No order, not even within a flow: a later packet may join a queue of higher priority, once bounds have risen.
-//! Drops only the arriving packet, and only when its queue or the limit is full; never marks.
+//! Drops the arriving packet when its queue is full, and one of the last queue when the limit is; never marks.
 
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits, ranked};
 use crate::backlog::Backlog;
@@ -73,7 +74,7 @@ pub static INFO: Info = Info {
     traits: Traits {
         wakes: false,
         ecn: false,
-        drops_queued: false,
+        drops_queued: true,
         reorders_flows: true,
         reorders_within_flow: true,
         quiet_packets: u64::MAX,
@@ -122,8 +123,25 @@ impl SpPifo {
     /// Removes the newest packet of a queue.
     fn pop_newest(&mut self, number: usize) -> Option<Packet> {
         let queue = &mut self.queues[number];
-        queue.ranks.pop_back()?;
-        self.pool.pop_newest(&mut queue.chain)
+        let rank = queue.ranks.pop_back()?;
+        let newest = self.pool.pop_newest(&mut queue.chain)?;
+        self.ranks.evicted(&newest, rank);
+        Some(newest)
+    }
+
+    /// Drops the newest packets of queues behind queue `number` for one of `length`; returns whether there is room now.
+    #[cold]
+    fn make_room(&mut self, number: usize, length: u32, cx: &mut Cx<'_>) -> bool {
+        let fits = !Backlog::default().would_exceed(self.limit, length);
+        while fits && self.pool.backlog().would_exceed(self.limit, length) {
+            let mut behind = (number + 1..self.queues.len()).rev();
+            let Some(last) = behind.find(|queue| !self.queues[*queue].ranks.is_empty()) else {
+                return false;
+            };
+            let newest = self.pop_newest(last).expect("it is not empty");
+            cx.drop(newest, DropReason::Overlimit);
+        }
+        fits
     }
 
     /// Drops the newest packets of queues beyond their limit, and those of the last queues if the common limit is
@@ -145,13 +163,14 @@ impl Discipline for SpPifo {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         let rank = self.ranks.of(&packet, cx.now);
         let number = self.bounds.map(rank);
-        let queue = &mut self.queues[number];
-        let full = self.pool.backlog().would_exceed(self.limit, packet.length)
-            || queue.backlog().would_exceed(self.queue_limit, packet.length);
+        let full = self.queues[number].backlog().would_exceed(self.queue_limit, packet.length)
+            || (self.pool.backlog().would_exceed(self.limit, packet.length)
+                && !self.make_room(number, packet.length, cx));
         if full {
             return cx.drop(packet, DropReason::Overlimit);
         }
         self.ranks.queued(&packet, rank);
+        let queue = &mut self.queues[number];
         queue.ranks.push_back(rank);
         self.pool.push(&mut queue.chain, packet);
         self.bounds.adapt(number, rank);
@@ -265,9 +284,13 @@ mod tests {
         put_class(&mut host, 4, 0, 100); // three less each
         put_class(&mut host, 5, 0, 100); // the first queue is full
         assert_eq!((host.dropped(), host.probe("last_bound")), (alloc::vec![2, 5], 3.0));
+    }
 
-        let host = feed("sp_pifo:priority queues 2 limit 3p", &[5, 6, 3, 4]);
-        assert_eq!(host.dropped(), [3]);
+    #[test]
+    fn the_newest_packet_of_the_last_queue_gives_way_to_one_before_it() {
+        // 5 and 6 are in the last queue, 3 and 4 before it; 7 would join the last.
+        let host = feed("sp_pifo:priority queues 2 limit 3p", &[5, 6, 3, 4, 7]);
+        assert_eq!(host.dropped(), [1, 4]);
     }
 
     #[test]

@@ -61,6 +61,17 @@ impl Ranks {
         }
     }
 
+    /// A queued packet of this rank gave way to another: if it was its flow's last, the flow has its share back.
+    /// Otherwise a flow that sends too much would rank behind all others for ever, and get nothing.
+    pub fn evicted(&mut self, packet: &Packet, rank: u64) {
+        if self.function == Function::Stfq {
+            let index = self.index(packet.flow);
+            if self.finish[index] == rank + u64::from(packet.length) {
+                self.finish[index] = rank;
+            }
+        }
+    }
+
     /// A packet of this rank was sent.
     #[inline]
     pub fn sent(&mut self, rank: u64) {
@@ -123,6 +134,18 @@ mod tests {
     fn a_packet_that_is_not_queued_does_not_charge_its_flow() {
         let ranks = Ranks::new(Function::Stfq, 1024);
         assert_eq!([0; 2].map(|_| ranks.of(&packet(1, 0, 1000), Time::ZERO)), [0, 0]);
+    }
+
+    #[test]
+    fn a_packet_that_gives_way_costs_its_flow_nothing() {
+        let mut ranks = Ranks::new(Function::Stfq, 1024);
+        let packet = packet(1, 0, 1000);
+        ranks.queued(&packet, 0);
+        ranks.queued(&packet, 1000);
+        ranks.evicted(&packet, 0); // not the last
+        assert_eq!(ranks.of(&packet, Time::ZERO), 2000);
+        ranks.evicted(&packet, 1000);
+        assert_eq!(ranks.of(&packet, Time::ZERO), 1000);
     }
 
     #[test]

@@ -295,7 +295,7 @@ def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     assert {key: linux[key] for key in wanted} == wanted
     rules = {"rto": "variation", "ssthresh": "window", "relower": False, "count": "segments", "safeack": True}
     rules |= {"sslimit": 0, "rcvbuf_bytes": 131_072, "quicken": True, "push": True, "growth": "count"}
-    rules |= {"detect": "classic", "frto": True, "sackgrow": True, "synecn": "dropped", "synloss": "ignored"}
+    rules |= {"detect": "classic_first", "frto": True, "sackgrow": True, "synecn": "dropped", "synloss": "ignored"}
     rules |= {"markprr": True, "timerprr": True, "delackmax_ns": 200_000_000, "relapse": True}
     assert {key: linux[key] for key in rules} == rules
     ns3 = parse("1*newreno:stack=ns3").resolved().data()["transport"]["tcp"]

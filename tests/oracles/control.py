@@ -136,6 +136,13 @@ def connect(control: Control, history: History, chance: random.Random) -> None:
             now += round(chance.uniform(1, 200) * SECOND)
             control.idle()
             history.note("idle")
+        elif event == "nothing" and high > una:
+            # Everything is acknowledged, and the application pauses.
+            acked, una = high - una, high
+            control.ack(Ack(now / SECOND, acked, rtt / SECOND, 0, acked, una, high, 20_000, True))
+            words = ("marked", 0, "flight", acked, "una", una, "next", high, "note", 20_000)
+            history.note("ack", now, acked, rtt, *words)
+            now += round(chance.uniform(0, 2) * rtt)
 
 
 def build() -> Path:

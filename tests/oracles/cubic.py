@@ -28,7 +28,7 @@ class Cubic(Control):
 
     rules = (
         *("Reno-friendly", "concave", "convex", "capped", "no growth", "fast convergence"),
-        *("after timeout", "after slow start", "as Reno", "below Reno"),
+        *("after timeout", "after slow start", "as Reno", "below Reno", "pause"),
     )
 
     def __init__(self) -> None:
@@ -41,9 +41,13 @@ class Cubic(Control):
         self.t: float | None = None
         self.after_timeout = False
         self.last_ack = 0.0
+        self.pauses = False
 
     def ack(self, ack: Ack) -> None:
-        since_last, self.last_ack = ack.now - self.last_ack, ack.now
+        # Section 5.8: nothing was outstanding until this was sent, so no growth was to be had.
+        since = max(self.last_ack, ack.now - ack.rtt) if self.pauses else self.last_ack
+        self.seen["pause"] += self.pauses and self.t is not None and ack.used
+        since_last, self.last_ack, self.pauses = ack.now - since, ack.now, ack.una == ack.next
         if not ack.used:
             # Section 4.2: t must not include periods in which cwnd was not updated for this reason (section 5.8).
             return

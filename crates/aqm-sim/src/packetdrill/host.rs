@@ -154,6 +154,8 @@ impl Host {
                 tcp = tcp.with(key, &value.to_string())?;
             }
         }
+        // HyStart counts its rounds as in the kernels that packetdrill's scripts are of, 5.16 to 6.13.
+        tcp = tcp.with("detect", "classic")?;
         for (key, value) in &self.keys {
             tcp = tcp.with(key, value)?;
         }

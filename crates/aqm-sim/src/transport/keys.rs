@@ -124,9 +124,9 @@ pub static TCP: &[ParamSpec] = &[
     ParamSpec::flag("hystart", false, "HyStart++ in the first slow start", "RFC 9406"),
     ParamSpec::choice(
         "detect",
-        &["rounds", "classic"],
-        "how hystart finds that the pipe is full: rounds of a longer RTT, or in any slow start trains of ACKs and delays",
-        "RFC 9406; Ha, Rhee 2008; Linux: classic (hystart_update)",
+        &["rounds", "classic", "classic_first"],
+        "how hystart finds that the pipe is full: rounds of a longer RTT, or in any slow start trains of ACKs and delays, in rounds from 16 segments on or (classic_first) from the first ACK",
+        "RFC 9406; Ha, Rhee 2008; Linux: classic_first (hystart_update), 5.16 to 6.13 classic",
     ),
     ParamSpec::flag(
         "handshake",

@@ -25,10 +25,10 @@ pub(super) static INFO: Info = Info {
         Preset {
             name: "linux",
             source: "Linux 6.12 net/ipv4/tcp_cubic.c: bictcp_update, tcp_friendliness=1, hystart=1, hystart_detect=3 \
-                     (hystart_update)",
+                     (hystart_update; its rounds as since 6.14)",
             values: &[
                 ("hystart", Value::Flag(true)),
-                ("detect", Value::Choice("classic")),
+                ("detect", Value::Choice("classic_first")),
                 ("growth", Value::Choice("count")),
             ],
         },
@@ -58,6 +58,8 @@ struct Cubic {
     /// When new data was last acknowledged, and how long after the time before that.
     last_ack: Time,
     since_last: Span,
+    /// Whether nothing was outstanding after it.
+    pauses: bool,
     w_est: f64,
     cwnd_prior: f64,
     /// The next stage of congestion avoidance is the first after a timeout.
@@ -69,8 +71,11 @@ struct Cubic {
 impl Controller for Cubic {
     fn observe(&mut self, _: &mut Window, acked: &Acked) {
         if acked.sample > Span::ZERO {
-            self.since_last = acked.now.since(self.last_ack);
-            self.last_ack = acked.now;
+            let sent = Time::ZERO + acked.now.since(Time::ZERO + acked.sample);
+            // Section 5.8: a pause of the application is no time in which its window grows.
+            let since = if self.pauses { self.last_ack.max(sent) } else { self.last_ack };
+            self.since_last = acked.now.since(since);
+            (self.last_ack, self.pauses) = (acked.now, acked.next > 0 && acked.una == acked.next);
         }
     }
 
@@ -165,6 +170,24 @@ mod tests {
         }
         let segments = window.cwnd as f64 / 1000.0;
         assert!((segments - 100.0).abs() < 0.2, "{segments}");
+    }
+
+    #[test]
+    fn a_pause_is_no_part_of_the_time_of_growth() {
+        let rtt = Span::from_millis(100);
+        let mut window = Window { cwnd: 100_000, ssthresh: 1, ..Window::new(1000, 10) };
+        let mut cubic = Cubic::default();
+        let mut acknowledge = |ms, una| {
+            let now = Time::ZERO + Span::from_millis(ms);
+            let acked = Acked { una, next: 2000, ..Acked::new(1000, now, rtt) };
+            cubic.observe(&mut window, &acked);
+            cubic.avoid_congestion(&mut window, &acked);
+            cubic.t
+        };
+        assert_eq!(acknowledge(1000, 1000), Some(Span::ZERO));
+        assert_eq!(acknowledge(1010, 2000), Some(Span::from_millis(10))); // everything
+        assert_eq!(acknowledge(1300, 1500), Some(Span::from_millis(110))); // sent at 1200 ms
+        assert_eq!(acknowledge(1600, 1600), Some(Span::from_millis(410))); // and this is no pause
     }
 
     #[test]

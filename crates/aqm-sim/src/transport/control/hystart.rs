@@ -29,8 +29,9 @@ pub(crate) enum SlowStart {
 impl SlowStart {
     pub(crate) fn new(tcp: &Values) -> SlowStart {
         match tcp.flag("hystart") {
-            true if tcp.is("detect", "classic") => {
-                SlowStart::Classic(Box::new(Classic::new(tcp.flag("pacing"))))
+            true if !tcp.is("detect", "rounds") => {
+                let late_rounds = tcp.is("detect", "classic");
+                SlowStart::Classic(Box::new(Classic::new(tcp.flag("pacing"), late_rounds)))
             }
             true => SlowStart::PlusPlus(Box::new(HyStart::new(tcp.flag("pacing")))),
             false => SlowStart::Plain,

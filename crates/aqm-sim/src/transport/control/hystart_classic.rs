@@ -3,8 +3,8 @@
 //!
 //! Ha, Rhee, "Hybrid Slow Start for High-Bandwidth and Long-Distance Networks", PFLDnet 2008, algorithm 1, with the
 //! constants that Linux documents as parameters of its tcp_cubic. The window need not be used (cubictcp_acked sees every
-//! acknowledgment). Rounds begin with the low window, as in Linux 5.16 to 6.13 (hystart_update). A timeout forgets what was
-//! learnt.
+//! acknowledgment). Rounds begin with the connection, or with the low window: so in Linux 5.16 to 6.13, until "tcp_cubic: fix
+//! incorrect HyStart round start detection". A timeout forgets what was learnt.
 
 use crate::transport::window::{Acked, Window};
 use aqm_core::units::{Span, Time};
@@ -24,6 +24,8 @@ const BURSTS: Span = Span::from_millis(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Classic {
     paced: bool,
+    /// Whether rounds begin with the low window, rather than with the connection.
+    late_rounds: bool,
     /// Whether it has ended a slow start: it ends no other until a timeout.
     found: bool,
     /// The smallest round-trip time, and that of this round with its samples.
@@ -37,10 +39,12 @@ pub(crate) struct Classic {
 }
 
 impl Classic {
-    /// `paced` if the sender spaces its segments, by up to half a round trip in slow start.
-    pub(crate) fn new(paced: bool) -> Classic {
+    /// `paced` if the sender spaces its segments, by up to half a round trip in slow start; with `late_rounds` these begin with
+    /// the low window.
+    pub(crate) fn new(paced: bool, late_rounds: bool) -> Classic {
         Classic {
             paced,
+            late_rounds,
             found: false,
             smallest: Span::MAX,
             this_round: Span::MAX,
@@ -53,7 +57,7 @@ impl Classic {
 
     /// The retransmission timer expired.
     pub(crate) fn forget(&mut self) {
-        *self = Classic::new(self.paced);
+        *self = Classic::new(self.paced, self.late_rounds);
     }
 
     /// New data was acknowledged in slow start. Ends it by setting ssthresh.
@@ -62,14 +66,15 @@ impl Classic {
             return;
         }
         self.smallest = self.smallest.min(acked.sample);
-        if self.found || window.cwnd < LOW_WINDOW * window.mss {
+        let low = window.cwnd < LOW_WINDOW * window.mss;
+        if self.found || (low && self.late_rounds) {
             return;
         }
         if acked.una > self.round_end {
             (self.round_end, self.began, self.joined) = (acked.next, acked.now, acked.now);
             (self.this_round, self.samples) = (Span::MAX, 0);
         }
-        if self.train_is_long(acked.now) || self.delay_rises(acked) {
+        if !low && (self.train_is_long(acked.now) || self.delay_rises(acked)) {
             self.found = true;
             window.ssthresh = window.cwnd;
         }
@@ -112,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_train_of_half_the_smallest_round_trip_ends_slow_start() {
-        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
+        let (mut hystart, mut window) = (Classic::new(false, false), Window::new(1000, 20));
         // Twenty acknowledgments, 2 ms apart: 38 ms are less than half of 100 and 1.
         round(&mut hystart, &mut window, 100, 20, Span::from_millis(2), 100);
         assert!(window.in_slow_start());
@@ -123,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_paced_sender_s_train_may_be_as_long_as_a_round_trip() {
-        let (mut hystart, mut window) = (Classic::new(true), Window::new(1000, 20));
+        let (mut hystart, mut window) = (Classic::new(true, false), Window::new(1000, 20));
         // 49 segments 2 ms apart are 96 ms long, of 101.
         round(&mut hystart, &mut window, 100, 49, Span::from_millis(2), 100);
         assert!(window.in_slow_start());
@@ -133,25 +138,27 @@ mod tests {
     }
 
     #[test]
-    fn rounds_begin_with_the_sixteenth_segment_of_the_window() {
-        // Linux (cubictcp_acked): hystart_update is not called before, so the round goes on from there to what is sent by then.
-        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 10));
-        for ack in 1..=7 {
-            let now = Time::ZERO + Span::from_millis(100 * ack);
-            let acked = Acked {
-                una: ack * 1000,
-                next: 10_000 + ack * 1000,
-                ..Acked::new(1000, now, Span::from_millis(100))
-            };
-            hystart.observe(&mut window, &acked);
-            window.slow_start(1000);
+    fn rounds_begin_with_the_connection_or_with_the_sixteenth_segment_of_the_window() {
+        // Linux 5.16 to 6.13: hystart_update is not called before, so the round goes on from there to what is sent by then.
+        for (late_rounds, ends) in [(true, 17_000), (false, 11_000)] {
+            let (mut hystart, mut window) = (Classic::new(false, late_rounds), Window::new(1000, 10));
+            for ack in 1..=7 {
+                let now = Time::ZERO + Span::from_millis(100 * ack);
+                let acked = Acked {
+                    una: ack * 1000,
+                    next: 10_000 + ack * 1000,
+                    ..Acked::new(1000, now, Span::from_millis(100))
+                };
+                hystart.observe(&mut window, &acked);
+                window.slow_start(1000);
+            }
+            assert_eq!((hystart.round_end, window.cwnd), (ends, 17_000));
         }
-        assert_eq!((hystart.round_end, window.cwnd), (17_000, 17_000));
     }
 
     #[test]
     fn an_unused_window_is_judged_too_and_one_slow_start_is_ended() {
-        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
+        let (mut hystart, mut window) = (Classic::new(false, false), Window::new(1000, 20));
         let acked = |ack: u64, rtt| {
             let now = Time::ZERO + Span::from_millis(3 * ack);
             let next = if ack > 40 { 80_000 } else { 40_000 };
@@ -174,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_train_with_a_gap_is_no_longer_joined() {
-        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
+        let (mut hystart, mut window) = (Classic::new(false, false), Window::new(1000, 20));
         round(&mut hystart, &mut window, 100, 40, Span::from_micros(2001), 100);
         assert!(window.in_slow_start());
     }
@@ -182,7 +189,7 @@ mod tests {
     #[test]
     fn a_rise_by_an_eighth_of_the_smallest_ends_slow_start_after_eight_samples() {
         for (rtt, ends) in [(112, false), (113, true)] {
-            let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 20));
+            let (mut hystart, mut window) = (Classic::new(false, false), Window::new(1000, 20));
             let gap = Span::from_millis(3);
             round(&mut hystart, &mut window, 100, 20, gap, 100);
             round(&mut hystart, &mut window, 200, 20, gap, rtt);
@@ -195,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_window_below_sixteen_segments_goes_on() {
-        let (mut hystart, mut window) = (Classic::new(false), Window::new(1000, 2));
+        let (mut hystart, mut window) = (Classic::new(false, false), Window::new(1000, 2));
         round(&mut hystart, &mut window, 100, 2, Span::from_millis(3), 10);
         round(&mut hystart, &mut window, 200, 11, Span::from_millis(1), 100);
         assert_eq!((window.cwnd, window.in_slow_start()), (15_000, true));

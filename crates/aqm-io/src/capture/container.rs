@@ -3,7 +3,7 @@
 //! The library finds blocks. Here is the rest: telling damage from the end of the file, telling the user what a file
 //! that is no capture seems to be, link types and times.
 
-use super::link::LinkType;
+use super::link::{LinkType, link_type};
 use super::pcapng::Section;
 use super::record::Record;
 use super::skipped::SkipReason;
@@ -83,7 +83,7 @@ fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<
                     }
                     PcapBlockOwned::Legacy(packet) => take(Record {
                         interface: 0,
-                        link: pcap.as_ref().map_or(Err(SkipReason::NoInterface), link_type),
+                        link: pcap.as_ref().map_or(Err(SkipReason::NoInterface), link_type_of),
                         time: pcap.as_ref().map(|header| pcap_time(header, packet.ts_sec, packet.ts_usec)),
                         data: packet.data,
                         wire_length: packet.origlen,
@@ -119,8 +119,8 @@ fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<
 }
 
 /// The link type of a pcap file. The upper half of the field may hold the length of the frame check sequence.
-fn link_type(header: &PcapHeader) -> Result<LinkType, SkipReason> {
-    LinkType::new((header.network.0 & 0xffff) as u16)
+fn link_type_of(header: &PcapHeader) -> Result<LinkType, SkipReason> {
+    link_type((header.network.0 & 0xffff) as u16)
 }
 
 fn pcap_time(header: &PcapHeader, seconds: u32, fraction: u32) -> Time {

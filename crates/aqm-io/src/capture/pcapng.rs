@@ -1,6 +1,6 @@
 //! pcapng sections: interfaces, their link types and clocks (draft-ietf-opsawg-pcapng).
 
-use super::link::LinkType;
+use super::link::{LinkType, link_type};
 use super::record::Record;
 use super::skipped::SkipReason;
 use aqm_core::units::Time;
@@ -100,7 +100,7 @@ impl Interface {
         let offset = offset.and_then(|option| option.value.get(..8)?.try_into().ok());
         let read = if big_endian { i64::from_be_bytes } else { i64::from_le_bytes };
         Interface {
-            link: LinkType::new((description.linktype.0 & 0xffff) as u16),
+            link: link_type((description.linktype.0 & 0xffff) as u16),
             clock: Clock { resolution: description.if_tsresol, offset_secs: offset.map_or(0, read) },
         }
     }

@@ -1,6 +1,6 @@
 //! Contents of a capture other than IP packets.
 
-use super::link;
+use super::link::name;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl fmt::Display for SkipReason {
         match self {
             SkipReason::Arp => f.write_str("ARP"),
             SkipReason::NotIp => f.write_str("other non-IP"),
-            SkipReason::UnsupportedLink(number) => match link::name(*number) {
+            SkipReason::UnsupportedLink(number) => match name(*number) {
                 Some(name) => write!(f, "of link type {name} ({number}), which is not supported"),
                 None => write!(f, "of unknown link type {number}"),
             },

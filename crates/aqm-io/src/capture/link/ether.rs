@@ -2,7 +2,8 @@
 
 use super::super::skipped::SkipReason;
 use super::field::{be16, be32, byte};
-use super::layer::{Layer, Next, Step};
+use super::layer::Layer;
+use super::step::{Next, Step};
 
 const ADDRESSES: usize = 12;
 /// Below it, the field is the length of an IEEE 802.3 frame.

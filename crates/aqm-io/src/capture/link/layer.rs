@@ -1,7 +1,4 @@
-//! One step along the layers of a frame.
-
-use super::super::skipped::SkipReason;
-use super::{ether, legacy, llc, ppp, pseudo, wan, wireless};
+//! The layers of a frame.
 
 /// What a frame's bytes from some offset on are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,68 +82,6 @@ pub(in crate::capture) enum Inner {
     Ppp,
     CiscoHdlc,
     FrameRelay,
-}
-
-/// What a header leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// The IP header at this offset.
-    Ip(usize),
-    /// A layer at this offset.
-    Inside(Layer, usize),
-}
-
-pub(super) type Next = Result<Step, SkipReason>;
-
-impl Layer {
-    /// Reads the header at `at`.
-    pub(super) fn step(self, frame: &[u8], at: usize) -> Next {
-        match self {
-            Layer::RawIp => Ok(Step::Ip(at)),
-            Layer::Ethernet => ether::ethernet(at),
-            Layer::EtherType => ether::ether_type(frame, at),
-            Layer::EthernetWithTag(tag) => ether::with_tag(at, tag),
-            Layer::PrefixedEthernet(prefix) => Ok(Step::Inside(Layer::Ethernet, at + usize::from(prefix))),
-            Layer::Mpls => ether::mpls(frame, at),
-            Layer::Pppoe => ppp::pppoe(frame, at),
-            Layer::Ppp => ppp::ppp(frame, at),
-            Layer::PppOrCiscoHdlc => ppp::or_cisco_hdlc(frame, at),
-            Layer::PppOfPppd => Ok(Step::Inside(Layer::Ppp, at + 2)),
-            Layer::PppWithDirection => Ok(Step::Inside(Layer::PppOrCiscoHdlc, at + 1)),
-            Layer::CiscoHdlc => wan::cisco_hdlc(frame, at),
-            Layer::CiscoHdlcWithDirection => Ok(Step::Inside(Layer::CiscoHdlc, at + 1)),
-            Layer::FrameRelayWithDirection => Ok(Step::Inside(Layer::FrameRelay, at + 1)),
-            Layer::FrameRelay => wan::frame_relay(frame, at),
-            Layer::MultilinkFrameRelay => wan::multilink_frame_relay(frame, at),
-            Layer::Atm => wan::atm(frame, at),
-            Layer::SunAtm => wan::sun_atm(frame, at),
-            Layer::AtmClassicalIp => wan::classical_ip(frame, at),
-            Layer::Llc => llc::llc(frame, at),
-            Layer::Ieee80211 => wireless::ieee80211(frame, at, 1),
-            Layer::Radiotap => wireless::radiotap(frame, at),
-            Layer::Prism => wireless::prism(frame, at),
-            Layer::Avs => wireless::avs(frame, at),
-            Layer::Ppi => pseudo::ppi(frame, at),
-            Layer::Pktap => pseudo::pktap(frame, at),
-            Layer::LinuxSll => pseudo::linux_sll(frame, at),
-            Layer::LinuxSll2 => pseudo::linux_sll2(frame, at),
-            Layer::Loopback => pseudo::loopback(frame, at),
-            Layer::Pflog => pseudo::pflog(frame, at),
-            Layer::Enc => pseudo::enc(frame, at),
-            Layer::Nflog => pseudo::nflog(frame, at),
-            Layer::Ipnet => pseudo::ipnet(frame, at),
-            Layer::Symantec => pseudo::symantec(frame, at),
-            Layer::Juniper(inner) => pseudo::juniper(frame, at, inner),
-            Layer::TokenRing => legacy::token_ring(frame, at),
-            Layer::Fddi => legacy::fddi(frame, at),
-            Layer::Arcnet => legacy::arcnet(frame, at),
-            Layer::ArcnetLinux => legacy::arcnet_linux(frame, at),
-            Layer::Slip => legacy::slip(at),
-            Layer::IpOverFc => Ok(Step::Inside(Layer::Llc, at + legacy::FC_ADDRESSES)),
-            Layer::Ieee1394 => Ok(Step::Inside(Layer::EtherType, at + legacy::IEEE1394_ADDRESSES)),
-            Layer::Infiniband => legacy::infiniband(frame, at),
-        }
-    }
 }
 
 impl Inner {

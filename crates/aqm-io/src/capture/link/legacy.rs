@@ -2,9 +2,10 @@
 
 use super::super::skipped::SkipReason;
 use super::field::{be16, byte};
-use super::layer::{Layer, Next, Step};
+use super::layer::Layer;
+use super::step::{Next, Step};
 
-/// RFC 2625 section 4.1: the network header.
+/// RFC 2625: the network header.
 pub(super) const FC_ADDRESSES: usize = 16;
 /// Two addresses of eight bytes, as Apple captures IP over IEEE 1394.
 pub(super) const IEEE1394_ADDRESSES: usize = 16;
@@ -14,7 +15,7 @@ const FDDI_HEADER: usize = 13;
 const INFINIBAND_ADDRESSES: usize = 40;
 /// Direction, and the compressed header if there was one.
 const SLIP_HEADER: usize = 16;
-/// RFC 1201 section 3 and RFC 1051.
+/// RFC 1201 and RFC 1051.
 const ARCNET_IP: u8 = 212;
 const ARCNET_OLD_IP: u8 = 240;
 

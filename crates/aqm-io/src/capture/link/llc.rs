@@ -2,7 +2,8 @@
 
 use super::super::skipped::SkipReason;
 use super::field::{be16, bytes};
-use super::layer::{Layer, Next, Step};
+use super::layer::Layer;
+use super::step::{Next, Step};
 
 /// Addresses of SNAP and of IP, and the control field of unnumbered information.
 const SNAP: u8 = 0xaa;

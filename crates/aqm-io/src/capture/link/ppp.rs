@@ -2,7 +2,8 @@
 
 use super::super::skipped::SkipReason;
 use super::field::{be16, byte, bytes};
-use super::layer::{Layer, Next, Step};
+use super::layer::Layer;
+use super::step::{Next, Step};
 
 /// RFC 2516 section 4: the code of session data.
 const SESSION: u8 = 0;

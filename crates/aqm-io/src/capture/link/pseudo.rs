@@ -2,7 +2,8 @@
 
 use super::super::skipped::SkipReason;
 use super::field::{be16, be32, byte, bytes, host_length, le16, le32};
-use super::layer::{Inner, Layer, Next, Step};
+use super::layer::{Inner, Layer};
+use super::step::{Next, Step};
 use super::types::LinkType;
 use super::{ether, llc};
 
@@ -72,7 +73,7 @@ pub(super) fn pktap(frame: &[u8], at: usize) -> Next {
 
 fn with_link_type(number: u32, at: usize) -> Next {
     let number = u16::try_from(number).map_err(|_| SkipReason::NotIp)?;
-    Ok(Step::Inside(LinkType::new(number)?.layer(), at))
+    Ok(Step::Inside(LinkType::new(number).ok_or(SkipReason::UnsupportedLink(number))?.layer(), at))
 }
 
 /// The length is without the padding to four bytes.

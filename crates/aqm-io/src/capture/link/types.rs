@@ -1,6 +1,5 @@
 //! Link types of capture files, as listed at <https://www.tcpdump.org/linktypes.html>.
 
-use super::super::skipped::SkipReason;
 use super::layer::{Inner, Layer};
 
 /// A link-layer header type that can hold IP.
@@ -22,11 +21,10 @@ impl LinkType {
     /// Linux "cooked" capture, version 2.
     pub const LINUX_SLL2: LinkType = LinkType { number: 276, layer: Layer::LinuxSll2 };
 
-    pub(in crate::capture) fn new(number: u16) -> Result<LinkType, SkipReason> {
+    /// The type of this number, if it can hold IP.
+    pub(super) fn new(number: u16) -> Option<LinkType> {
         let found = WITH_IP.iter().find(|(known, _, _)| *known == number);
-        found
-            .map(|(_, _, layer)| LinkType { number, layer: *layer })
-            .ok_or(SkipReason::UnsupportedLink(number))
+        found.map(|(_, _, layer)| LinkType { number, layer: *layer })
     }
 
     /// The number that stands for it in files.

@@ -2,8 +2,9 @@
 
 use super::super::skipped::SkipReason;
 use super::field::{be16, byte, bytes};
-use super::layer::{Layer, Next, Step};
+use super::layer::Layer;
 use super::llc;
+use super::step::{Next, Step};
 
 /// RFC 2427 section 3: the control field, and network-layer protocol IDs.
 const UNNUMBERED: u8 = 0x03;

@@ -2,7 +2,8 @@
 
 use super::super::skipped::SkipReason;
 use super::field::{be32, byte, bytes, host_length, le16, le32};
-use super::layer::{Layer, Next, Step};
+use super::layer::Layer;
+use super::step::{Next, Step};
 
 /// Frame control, duration, three addresses, sequence control (IEEE 802.11-2020 9.3.2.1).
 const DATA_HEADER: usize = 24;

@@ -96,6 +96,14 @@ fn each_qdisc_reads_what_tc_prints_for_it() {
 }
 
 #[test]
+fn what_a_line_without_details_leaves_open_is_said() {
+    let notes = |text: &str| translate(text).unwrap().notes.join("; ");
+    assert!(notes("qdisc red 1: root limit 400000b min 30000b max 90000b").contains("with -d only"));
+    assert_eq!(notes("qdisc red 1: root limit 400000b min 30000b max 90000b ewma 5 probability 0.02"), "");
+    assert_eq!(notes("tc qdisc add dev eth0 root red limit 400000 avpkt 1000"), "");
+}
+
+#[test]
 fn json_says_the_same() {
     let pairs = [
         (

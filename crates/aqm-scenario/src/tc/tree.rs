@@ -1,7 +1,7 @@
 //! Which qdisc of a [`Listing`] is meant, and what it is with those below it.
 
 use super::kinds;
-use super::listing::{Listing, Place, Qdisc, major, minor};
+use super::listing::{Form, Listing, Place, Qdisc, major, minor};
 use super::translation::Translation;
 use super::{children, link, parse, refused};
 use aqm_core::params::{did_you_mean, known};
@@ -169,7 +169,7 @@ fn single(qdisc: &Qdisc) -> Result<Translation, String> {
         spec.set_text(param, text).map_err(|error| format!("tc: {}", error.of(kind.name)))?;
     }
     let mut notes = given.notes();
-    if kind.name == "red" || kind.name == "choke" {
+    if qdisc.form != Form::Command && (kind.name == "red" || kind.name == "choke") {
         let is_exact = given.params().any(|(param, _)| param == "w");
         if !is_exact {
             notes.push(format!(

@@ -134,6 +134,8 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     flows = ["8*cubic", "4*dcqcn:class=1:line=100mbit"]
     fast = {**PLAIN, "rate": "100mbit", "rtt": "1ms", "duration": "1s"}
     yield "shared buffer and pauses", {**fast, "topology": buffer, "flows": flows}
+    upload = {"topology": "asymmetric:up=100kbit", "aqm": "cake ack-filter", "flows": ["4*cubic"]}
+    yield "filtered acknowledgments", {**PLAIN, **upload}
     drr = "drr child [codel] child [fifo]"
     yield "classes", {**PLAIN, "aqm": drr, "flows": ["2*cubic:class=0", "2*newreno:class=1"]}
 

@@ -89,6 +89,13 @@ def intervals_of_iperf3_become_series(tmp_path: Path) -> None:
     assert found.scenarios[0]["flows"] == ["iperf3, 1 of TCP, upload"]
 
 
+def acknowledgments_that_cake_filters_are_no_loss(tmp_path: Path) -> None:
+    tin = {"sent_packets": 900, "avg_delay_us": 1000, "ecn_mark": 0, "ack_drops": 60}
+    content = [{"kind": "cake", "packets": 900, "drops": 100, "tins": [tin]}]
+    (run,) = measured.read(_written(tmp_path / "tc.json", content)).runs.iter_rows(named=True)
+    assert (run["loss_ratio"], run["ack_drops"]) == (0.04, 60.0)
+
+
 def _read(path: Path, content: Any) -> tuple[dict[str, Any], dict[str, list[float]], list[str]]:
     """The metrics, series and warnings of a file."""
     if isinstance(content, bytes):

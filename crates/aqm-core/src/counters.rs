@@ -39,7 +39,17 @@ impl Counters {
         self.dropped.iter().sum()
     }
 
-    /// Packets that the AQM chose to drop.
+    /// Packets that were lost: all that were dropped but filtered acknowledgments.
+    pub fn lost(&self) -> u64 {
+        self.dropped_total() - self.filtered()
+    }
+
+    /// Acknowledgments that were dropped as redundant.
+    pub const fn filtered(&self) -> u64 {
+        self.dropped[DropReason::Redundant as usize]
+    }
+
+    /// Packets that the AQM chose to drop, filtered acknowledgments left out.
     pub fn dropped_early(&self) -> u64 {
         let early = DropReason::ALL.into_iter().filter(|reason| reason.is_early());
         early.map(|reason| self.dropped[reason as usize]).sum()

@@ -4,7 +4,7 @@
 use crate::classifier::Classifier;
 use crate::discipline::{
     Blueprint, Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie,
-    drr, dualpi2, ecn_ramp, feng_ared, fifo, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn, nlred,
+    drr, dualpi2, ecn_ramp, feng_ared, fifo, fq, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn, nlred,
     pfifo_fast, pi, pi2, pie, pifo, prio, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, sqm_lru, tcn, wfq,
     wred, wrr,
 };
@@ -34,6 +34,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &dualpi2::INFO,
     &tcn::INFO,
     &daqm::INFO,
+    &fq::INFO,
     &fq_codel::INFO,
     &fq_cobalt::INFO,
     &fq_pie::INFO,

@@ -41,8 +41,14 @@ impl DropReason {
 
     /// Whether the AQM chose to drop, rather than because of a full queue.
     pub const fn is_early(self) -> bool {
-        use DropReason::{Congestion, Inspected, Redundant, Unfair};
-        matches!(self, Congestion | Unfair | Redundant | Inspected)
+        use DropReason::{Congestion, Inspected, Unfair};
+        matches!(self, Congestion | Unfair | Inspected)
+    }
+
+    /// Whether the packet is lost: a filtered acknowledgment is not, since a later one says what it said. tc counts it
+    /// apart, as `ack_drops`.
+    pub const fn is_loss(self) -> bool {
+        !matches!(self, DropReason::Redundant)
     }
 
     /// The name in files.

@@ -33,6 +33,8 @@ pub(crate) struct Meter {
     /// Of the packets that arrived since: dropped by the AQM, dropped by a full queue, and marked.
     pub(crate) drops_early: u64,
     pub(crate) drops_overflow: u64,
+    /// Filtered acknowledgments, which are not lost.
+    pub(crate) ack_drops: u64,
     pub(crate) marks: u64,
     /// The largest backlog, in packets.
     pub(crate) queue_max: u64,
@@ -52,7 +54,9 @@ impl Meter {
         if packet.arrival < self.since {
             return;
         }
-        if reason.is_early() {
+        if !reason.is_loss() {
+            self.ack_drops += 1;
+        } else if reason.is_early() {
             self.drops_early += 1;
         } else {
             self.drops_overflow += 1;

@@ -305,6 +305,7 @@ fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
     put("loss_ratio", dropped as f64 / arrived as f64);
     put("drops_early", meter.drops_early as f64);
     put("drops_overflow", meter.drops_overflow as f64);
+    put("ack_drops", meter.ack_drops as f64);
     put("marks", meter.marks as f64);
     put("packets_arrived", arrived as f64);
     put("packets_delivered", meter.delivered as f64);

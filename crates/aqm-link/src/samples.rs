@@ -81,7 +81,7 @@ impl Samples {
     pub(crate) fn drop(&mut self, reason: DropReason) {
         if reason.is_early() {
             self.drops_early += 1;
-        } else {
+        } else if reason.is_loss() {
             self.drops_overflow += 1;
         }
     }

@@ -176,6 +176,7 @@ impl Run {
         table.counts("departed_bytes", rows.iter().map(|row| row.departed_bytes));
         table.counts("dropped_early_packets", rows.iter().map(|row| row.dropped_early));
         table.counts("dropped_overflow_packets", rows.iter().map(|row| row.dropped_overflow));
+        table.counts("ack_drops_packets", rows.iter().map(|row| row.ack_drops));
         table.counts("marked_packets", rows.iter().map(|row| row.marked));
         table.counts("backlog_packets", rows.iter().map(|row| row.backlog));
         table.parts()

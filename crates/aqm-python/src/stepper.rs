@@ -92,7 +92,7 @@ fn seen(run: &Stepped) -> Seen {
         counters.departed,
         counters.departed_bytes,
         early,
-        counters.dropped_total() - early,
+        counters.lost() - early,
         counters.marked,
         counters.sojourn_sum.as_nanos(),
     )

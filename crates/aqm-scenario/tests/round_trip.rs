@@ -124,7 +124,7 @@ fn every_preset_that_linux_can_run_comes_back() {
             assert_eq!(again.info.name, info.name, "{text}");
             // What was not given was written too: it is compared once it counts as given.
             for (param, value) in preset.values {
-                if again.params.is_given(param) {
+                if again.params.is_given(param) && *value != Value::Auto {
                     spec.params.set(param, value.clone()).unwrap();
                     assert_eq!(
                         again.params.get(param).to_string(),

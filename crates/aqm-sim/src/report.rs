@@ -130,6 +130,8 @@ pub struct QueueRow {
     pub dropped_early: u64,
     /// Packets dropped because a queue was full.
     pub dropped_overflow: u64,
+    /// Acknowledgments dropped as redundant, which are no loss.
+    pub ack_drops: u64,
     /// CE marks.
     pub marked: u64,
     /// Packets left at the end.

@@ -15,7 +15,7 @@
 //! Packets of one flow stay in order; the last packet of a flow is neither dropped nor marked by the law; one random
 //! number for the hash when the first packet arrives, then those of `cobalt`; 64 bytes per flow queue.
 
-use super::fq::{self, FlowLaw, FlowQueueing};
+use super::flow_queueing::{self, FlowLaw, FlowQueueing};
 use super::{Blueprint, Built, Group, Info, Traits, cobalt, codel};
 use crate::cx::Cx;
 use crate::law::cobalt::{Params as Law, State};
@@ -32,11 +32,11 @@ pub static INFO: Info = Info {
     summary: "Flow queueing with COBALT on every flow",
     reference: "RFC 8290; Linux sch_cake",
     params: &[
-        fq::LIMIT,
-        fq::MEMORY_LIMIT,
-        fq::FLOWS,
-        fq::QUANTUM,
-        fq::DROP_BATCH,
+        flow_queueing::LIMIT,
+        flow_queueing::MEMORY_LIMIT,
+        flow_queueing::FLOWS,
+        flow_queueing::QUANTUM,
+        flow_queueing::DROP_BATCH,
         codel::TARGET,
         codel::INTERVAL,
         cobalt::ECN,
@@ -62,7 +62,7 @@ pub static INFO: Info = Info {
             ],
         },
     ],
-    probes: &[fq::ACTIVE_FLOWS],
+    probes: &[flow_queueing::ACTIVE_FLOWS],
     traits: Traits {
         wakes: false,
         ecn: true,

@@ -19,7 +19,7 @@
 //! bytes per flow queue.
 
 use super::codel::{self, MaxPacket};
-use super::fq::{self, FlowLaw, FlowQueueing};
+use super::flow_queueing::{self, FlowLaw, FlowQueueing};
 use super::{Blueprint, Built, Group, Info, Traits};
 use crate::cx::Cx;
 use crate::law::codel::{Params as Law, State};
@@ -35,11 +35,11 @@ pub static INFO: Info = Info {
     summary: "Flow queueing with CoDel on every flow",
     reference: "RFC 8290",
     params: &[
-        fq::LIMIT,
-        fq::MEMORY_LIMIT,
-        fq::FLOWS,
-        fq::QUANTUM,
-        fq::DROP_BATCH,
+        flow_queueing::LIMIT,
+        flow_queueing::MEMORY_LIMIT,
+        flow_queueing::FLOWS,
+        flow_queueing::QUANTUM,
+        flow_queueing::DROP_BATCH,
         codel::TARGET,
         codel::INTERVAL,
         ParamSpec::flag(
@@ -71,7 +71,7 @@ pub static INFO: Info = Info {
             ],
         },
     ],
-    probes: &[fq::ACTIVE_FLOWS],
+    probes: &[flow_queueing::ACTIVE_FLOWS],
     traits: Traits {
         wakes: false,
         ecn: true,

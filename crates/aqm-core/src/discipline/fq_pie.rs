@@ -21,7 +21,7 @@
 //! them late; random numbers: one for the hash when the first packet arrives, then those of `pie`; 64 bytes per flow
 //! queue, and 32 more with `dq_rate_estimator`.
 
-use super::fq::{self, FlowHash};
+use super::flow_queueing::{self, FlowHash};
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
@@ -44,10 +44,10 @@ pub static INFO: Info = Info {
     summary: "Flow queueing with PIE on every flow",
     reference: "RFC 8290; RFC 8033; Linux sch_fq_pie",
     params: &[
-        fq::LIMIT,
-        fq::MEMORY_LIMIT,
-        fq::FLOWS,
-        fq::QUANTUM,
+        flow_queueing::LIMIT,
+        flow_queueing::MEMORY_LIMIT,
+        flow_queueing::FLOWS,
+        flow_queueing::QUANTUM,
         DROP_BATCH,
         pie::TARGET,
         pie::TUPDATE,
@@ -87,7 +87,7 @@ pub static INFO: Info = Info {
         },
     ],
     probes: &[
-        fq::ACTIVE_FLOWS,
+        flow_queueing::ACTIVE_FLOWS,
         ProbeSpec {
             name: "awake_flows",
             unit: "flows",
@@ -112,7 +112,7 @@ pub static INFO: Info = Info {
     build,
 };
 
-const DROP_BATCH: ParamSpec = fq::DROP_BATCH
+const DROP_BATCH: ParamSpec = flow_queueing::DROP_BATCH
     .with_default(Value::Auto, "Linux sch_fq_pie: the arriving packet; RFC 8290 section 4.1 and ns-3: 64")
     .or_auto("a full queue drops the arriving packet");
 
@@ -288,7 +288,7 @@ impl Discipline for FqPie {
         if let Some(batch) = self.settings.drop_batch {
             while self.over() {
                 let fattest = self.flows.fattest();
-                fq::drop_batch(&mut self.flows, fattest, batch, DropReason::Overlimit, cx);
+                flow_queueing::drop_batch(&mut self.flows, fattest, batch, DropReason::Overlimit, cx);
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::backlog::Backlog;
 use crate::cx::Cx;
 use crate::law::Verdict;
 use crate::law::idle::Idle;
-use crate::law::max_p::{Adaptation, Rule};
+use crate::law::max_p::{Adaptation, Floyd, Rule};
 use crate::law::red::{Params as Law, Shape, State, power};
 use crate::link::Link;
 use crate::packet::Packet;
@@ -39,7 +39,23 @@ pub static INFO: Info = Info {
     group: Group::QueueLength,
     summary: "Random Early Detection: drops at random as the average queue grows",
     reference: "Floyd and Jacobson 1993; gentle: Floyd 2000",
-    params: &[LIMIT, MIN, MAX, PROBABILITY, W, BURST, GENTLE, ECN, HARDDROP, WAIT, AVPKT, BANDWIDTH, CODE],
+    params: &[
+        LIMIT,
+        MIN,
+        MAX,
+        PROBABILITY,
+        W,
+        BURST,
+        GENTLE,
+        ECN,
+        HARDDROP,
+        NODROP,
+        ADAPTIVE,
+        WAIT,
+        AVPKT,
+        BANDWIDTH,
+        CODE,
+    ],
     presets: &[
         Preset {
             name: "floyd",
@@ -139,6 +155,20 @@ pub(super) const HARDDROP: ParamSpec = ParamSpec::flag(
     "RFC 3168 section 7: on",
 );
 
+const NODROP: ParamSpec = ParamSpec::flag(
+    "nodrop",
+    false,
+    "With ecn, admit packets that cannot be marked instead of dropping them",
+    "tc-red(8): off",
+);
+
+const ADAPTIVE: ParamSpec = ParamSpec::flag(
+    "adaptive",
+    false,
+    "Move probability with the average, by the rule and the constants of ared",
+    "tc-red(8): off; Floyd, Gummadi and Shenker 2001 section 4",
+);
+
 pub(super) const WAIT: ParamSpec =
     ParamSpec::flag("wait", false, "Wait 1/p packets before the next drop", "Floyd and Jacobson 1993: off");
 
@@ -199,6 +229,7 @@ pub(super) struct Settings {
     pub(super) rule: Option<Rule>,
     pub(super) ecn: bool,
     pub(super) harddrop: bool,
+    pub(super) nodrop: bool,
 }
 
 /// How a member of the family reads its parameters.
@@ -214,6 +245,8 @@ pub(super) struct Red {
     adaptation: Adaptation,
     link: Link,
     read: Read,
+    /// Whether `max_p` is one of the discipline's probes.
+    shows_max_p: bool,
 }
 
 /// Reads the common parameters of the family; thresholds that are `auto` come from the limit.
@@ -323,11 +356,26 @@ pub(super) fn settings_between(
         rule: None,
         ecn: params.flag("ecn"),
         harddrop: params.flag("harddrop"),
+        nodrop: false,
     })
 }
 
+/// Those of RED alone.
+fn own_settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
+    let nodrop = params.flag("nodrop");
+    if nodrop && !params.flag("ecn") {
+        return Err(ParamError::relation(
+            "nodrop",
+            "on",
+            "needs ecn: else no packet would ever get a signal",
+        ));
+    }
+    let rule = params.flag("adaptive").then_some(Rule::Floyd(Floyd::ADAPTIVE_RED));
+    Ok(Settings { rule, nodrop, ..settings(params, link)? })
+}
+
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
-    Ok(Box::new(Red::new(params, link, settings)?))
+    Ok(Box::new(Red::new(params, link, own_settings)?))
 }
 
 impl Red {
@@ -337,7 +385,8 @@ impl Red {
         let max_p = settings.law.max_p;
         let (queue, state) = (Fifo::default(), State::default());
         let adaptation = settings.rule.as_ref().map_or_else(Adaptation::default, Rule::start);
-        Ok(Red { queue, settings, state, max_p, adaptation, link: *link, read })
+        let shows_max_p = settings.rule.is_some() && params.names().all(|name| name != ADAPTIVE.name);
+        Ok(Red { queue, settings, state, max_p, adaptation, link: *link, read, shows_max_p })
     }
 
     /// Updates the average with the queue that an arriving packet finds.
@@ -365,8 +414,8 @@ impl Red {
     /// Admits `packet`, marks it or drops it.
     #[inline]
     pub(super) fn admit(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let Settings { limit, law, ecn, harddrop, .. } = &self.settings;
-        let rules = Rules { limit: *limit, ecn: *ecn, harddrop: *harddrop };
+        let Settings { limit, law, ecn, harddrop, nodrop, .. } = &self.settings;
+        let rules = Rules { limit: *limit, ecn: *ecn, harddrop: *harddrop, nodrop: *nodrop };
         rules.admit(&mut self.queue, law, &mut self.state, packet, cx);
     }
 }
@@ -377,6 +426,7 @@ pub(super) struct Rules {
     pub(super) limit: Size,
     pub(super) ecn: bool,
     pub(super) harddrop: bool,
+    pub(super) nodrop: bool,
 }
 
 impl Rules {
@@ -399,7 +449,8 @@ impl Rules {
         }
         match verdict {
             Verdict::Admit => {}
-            Verdict::Signal if self.ecn && cx.mark(&mut packet, MarkReason::Congestion) => {}
+            // red_enqueue(): without drops, what cannot be marked is queued.
+            Verdict::Signal if self.ecn && (cx.mark(&mut packet, MarkReason::Congestion) || self.nodrop) => {}
             _ => return cx.drop(packet, DropReason::Congestion),
         }
         queue.push(packet);
@@ -454,7 +505,7 @@ impl Discipline for Red {
     fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
         sink("average_queue", self.state.average());
         sink("drop_probability", self.state.probability());
-        if self.settings.rule.is_some() {
+        if self.shows_max_p {
             sink("max_p", self.settings.law.max_p);
         }
     }
@@ -470,6 +521,7 @@ mod tests {
     use super::*;
     use crate::units::Span;
     use alloc::string::ToString;
+    use alloc::vec::Vec;
 
     /// Weight 1 makes the average the queue itself: packet n finds n packets. min 2, max 4, p_b = 0, 0.25 and gently
     /// 0.5, 0.625, .. 0.875 at 2, 3, 4, 5, .. 7, then 1.
@@ -505,6 +557,33 @@ mod tests {
         let mut host = Host::scripted(ecn, &[0.0]);
         (0..5).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));
         assert_eq!((host.marked().len(), host.dropped()), (0, alloc::vec![3, 4]));
+    }
+
+    #[test]
+    fn with_nodrop_what_cannot_be_marked_is_queued() {
+        let spec = "red limit 9p min 2p max 4p probability 0.5 w 1 ecn nodrop noharddrop";
+        let mut host = Host::scripted(spec, &[0.0]);
+        (0..9).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));
+        host.put(ms(1), 9, 0, 1000);
+        assert_eq!(host.log.dropped, [(9, DropReason::Overlimit)]);
+        let spec = crate::spec::Spec::parse("red nodrop").unwrap();
+        let link = Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
+        let error = own_settings(&spec.params, &link).err().unwrap().to_string();
+        assert!(error.starts_with("parameter 'nodrop': 'on' needs ecn"), "{error}");
+    }
+
+    #[test]
+    fn adaptive_red_moves_max_p_as_ared_does() {
+        let same = " limit 100p min 5p max 15p w 1";
+        let mut moved = Vec::new();
+        for spec in ["red adaptive", "ared"] {
+            let mut host = Host::scripted(&alloc::format!("{spec}{same}"), &[0.999]);
+            (0..12).for_each(|cookie| host.put(ms(499), cookie, 0, 1000));
+            host.put(ms(500), 12, 0, 1000); // finds 12, above the target: max_p is 0.11
+            moved.push(host.probe("drop_probability"));
+        }
+        assert_eq!(moved[0], moved[1]);
+        assert!((moved[0] - 0.11 * 0.7).abs() < 1e-12, "{moved:?}"); // 12 of 5 to 15
     }
 
     #[test]

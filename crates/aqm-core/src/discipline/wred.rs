@@ -161,7 +161,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     let yellow = curve(params, &green, ["min_yellow", "max_yellow", "probability_yellow"], 3.0)?;
     let worst = curve(params, &green, ["min_red", "max_red", "probability_red"], 2.0)?;
     Ok(Settings {
-        rules: Rules { limit: green.limit, ecn: green.ecn, harddrop: green.harddrop },
+        rules: Rules { limit: green.limit, ecn: green.ecn, harddrop: green.harddrop, nodrop: false },
         unit: green.unit,
         by_class: params.choice("by") == "class",
         laws: [green.law, yellow, worst],

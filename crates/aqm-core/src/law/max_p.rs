@@ -82,6 +82,10 @@ impl Rule {
 }
 
 impl Floyd {
+    /// The constants of figure 2, which Linux's adaptive RED has too (red_adaptative_algo()).
+    pub const ADAPTIVE_RED: Floyd =
+        Floyd { interval: Span::from_millis(500), alpha: 0.01, beta: 0.9, bottom: 0.01, top: 0.5 };
+
     fn step(&self, red: &mut Params, average: f64) {
         // The target is the middle fifth of the range.
         let part = 0.4 * (red.max - red.min);
@@ -135,8 +139,7 @@ mod tests {
         idle: Idle::Ns3,
     };
 
-    const FLOYD: Floyd =
-        Floyd { interval: Span::from_millis(500), alpha: 0.01, beta: 0.9, bottom: 0.01, top: 0.5 };
+    const FLOYD: Floyd = Floyd::ADAPTIVE_RED;
 
     fn stepped(max_p: f64, average: f64) -> f64 {
         let mut red = Params { max_p, ..RED };

@@ -33,8 +33,12 @@ pub(crate) fn parse(text: &str) -> Spec {
 
 /// `spec` with its flag `ecn` on, if it has one.
 pub(crate) fn with_ecn(mut spec: Spec) -> Spec {
-    if spec.params.names().any(|name| name == "ecn") {
-        spec.set_text("ecn", "on").unwrap_or_else(|error| panic!("{spec}: {error}"));
+    let has = |name: &str| spec.params.names().any(|known| known == name);
+    // Without a law a threshold alone marks.
+    let switch =
+        if has("ecn") { Some(("ecn", "on")) } else { has("ce_threshold").then_some(("ce_threshold", "1ms")) };
+    if let Some((name, value)) = switch {
+        spec.set_text(name, value).unwrap_or_else(|error| panic!("{spec}: {error}"));
     }
     spec
 }

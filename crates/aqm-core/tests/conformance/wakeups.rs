@@ -25,8 +25,10 @@ fn spurious_wakeups_change_nothing() {
 fn a_discipline_wakes_exactly_if_its_traits_say_so() {
     for mut spec in every_preset() {
         // A shaper has nothing to wait for unless it has a rate.
-        if spec.info.traits.wakes && spec.params.names().any(|name| name == "bandwidth") {
-            spec.set_text("bandwidth", "5mbit").unwrap();
+        for (name, rate) in [("bandwidth", "5mbit"), ("maxrate", "1mbit")] {
+            if spec.info.traits.wakes && spec.params.names().any(|known| known == name) {
+                spec.set_text(name, rate).unwrap();
+            }
         }
         let mut rig = Rig::new(&spec, 1);
         let mut asked = rig.qdisc().next_wakeup().is_some();

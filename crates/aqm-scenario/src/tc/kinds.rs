@@ -44,6 +44,8 @@ use Word::{Flag, Idle, Keyword, List, Refused, Value};
 
 const SINGLE: &str = "packets are single here, so none is split";
 const SOCKETS: &str = "no socket gives its packets a time to leave here";
+const RED_INSIDE: &str =
+    "sfq has no RED in its queues here: drr child [red] has, and fq_codel a law on each flow";
 const QEVENT: &str = "what is dropped or marked goes to no filter here: --log has each packet's fate";
 
 /// Every qdisc of tc that is read.
@@ -204,15 +206,15 @@ pub(super) static KINDS: &[Kind] = &[
             ("flows", Value("flows", Count)),
             ("depth", Value("depth", Count)),
             ("headdrop", Flag("headdrop", "on")),
-            ("redflowlimit", Value("redflowlimit", Bytes)),
-            ("min", Value("min", Bytes)),
-            ("max", Value("max", Bytes)),
-            ("avpkt", Value("avpkt", Bytes)),
-            ("burst", Value("burst", Count)),
-            ("probability", Value("probability", Number)),
-            ("ewma", Value("w", NegativePower)),
-            ("ecn", Flag("ecn", "on")),
-            ("harddrop", Flag("harddrop", "on")),
+            ("redflowlimit", Refused(RED_INSIDE)),
+            ("min", Refused(RED_INSIDE)),
+            ("max", Refused(RED_INSIDE)),
+            ("avpkt", Refused(RED_INSIDE)),
+            ("burst", Refused(RED_INSIDE)),
+            ("probability", Refused(RED_INSIDE)),
+            ("ewma", Refused(RED_INSIDE)),
+            ("ecn", Refused(RED_INSIDE)),
+            ("harddrop", Refused(RED_INSIDE)),
         ],
         silent: &[],
         tick: 1,

@@ -32,6 +32,8 @@ pub(crate) struct PortMetrics {
     pub(crate) max_packets: u64,
     pub(crate) drops_early: u64,
     pub(crate) drops_overflow: u64,
+    /// Acknowledgments that were filtered, which are not lost.
+    pub(crate) filtered: u64,
     /// Bytes handed to the wire, link-layer overhead included.
     sent_bytes: u64,
     ewma: f64,
@@ -60,6 +62,8 @@ pub(crate) struct Passed {
     pub(crate) dropped: u64,
     /// Those of the dropped that the AQM chose.
     pub(crate) early: u64,
+    /// Acknowledgments that were filtered beside.
+    pub(crate) filtered: u64,
     pub(crate) marked: u64,
     pub(crate) departed: u64,
     /// Bytes of those that departed, and how long they had waited.
@@ -72,6 +76,7 @@ pub(crate) struct Passed {
 struct Older {
     dropped: u64,
     early: u64,
+    filtered: u64,
     marked: u64,
 }
 
@@ -108,6 +113,7 @@ impl PortMetrics {
             max_packets: 0,
             drops_early: 0,
             drops_overflow: 0,
+            filtered: 0,
             sent_bytes: 0,
             ewma: 0.0,
             ewma_sum: 0.0,
@@ -144,7 +150,7 @@ impl PortMetrics {
         self.packet_nanos_before += self.packet_nanos;
         (self.packet_nanos, self.byte_nanos) = (0, 0);
         self.max_packets = queued.packets;
-        (self.drops_early, self.drops_overflow) = (0, 0);
+        (self.drops_early, self.drops_overflow, self.filtered) = (0, 0, 0);
         self.sent_bytes = 0;
         (self.ewma_sum, self.ewma_count) = (0.0, 0);
     }
@@ -173,6 +179,12 @@ impl PortMetrics {
     pub(crate) fn on_drop(&mut self, packet: Signalled, reason: DropReason, queued: Backlog, now: Time) {
         self.remove(queued, now);
         self.wasted += now.since(packet.arrival);
+        if !reason.is_loss() {
+            let counter =
+                if packet.arrival < self.since { &mut self.older.filtered } else { &mut self.filtered };
+            *counter += 1;
+            return;
+        }
         if packet.arrival < self.since {
             self.older.dropped += 1;
             self.older.early += u64::from(reason.is_early());
@@ -252,6 +264,7 @@ impl PortMetrics {
             arrived: self.before.arrived + sum(|flow| flow.arrived),
             dropped: self.before.dropped + self.older.dropped + sum(|flow| flow.dropped),
             early: self.before.early + self.older.early + self.drops_early,
+            filtered: self.before.filtered + self.older.filtered + self.filtered,
             marked: self.before.marked + self.older.marked + sum(|flow| flow.marked),
             departed: self.before.departed + sum(|flow| flow.departed),
             bytes: self.before.bytes + self.sent_bytes,
@@ -363,6 +376,7 @@ impl Passed {
             arrived: self.arrived - earlier.arrived,
             dropped: self.dropped - earlier.dropped,
             early: self.early - earlier.early,
+            filtered: self.filtered - earlier.filtered,
             marked: self.marked - earlier.marked,
             departed: self.departed - earlier.departed,
             bytes: self.bytes - earlier.bytes,

@@ -303,7 +303,8 @@ declare! {
     PINGS_UNANSWERED = metric("pings_unanswered", "Pings without an answer", Packets, 1, Lower,
         "of a live link: pings that waited longer than any answer took");
     LOSS_RATIO = metric("loss_ratio", "Loss", Share, 5, Lower,
-        "of the packets that arrived at the bottleneck after the warm-up, the share that was dropped there")
+        "of the packets that arrived at the bottleneck after the warm-up, the share that was dropped there, filtered \
+         acknowledgments left out")
         .fraction().compared();
     PATH_LOSS_RATIO = metric("path_loss_ratio", "Loss on the path", Share, 5, Lower,
         "of the packets that were delivered or lost anywhere on the way, the share that was lost").fraction();
@@ -314,6 +315,9 @@ declare! {
         "of the packets that arrived after the warm-up, those that the AQM decided to drop");
     DROPS_OVERFLOW = metric("drops_overflow", "Drops (queue full)", Packets, 0, Neither,
         "of the packets that arrived after the warm-up, those dropped because the queue was full");
+    ACK_DROPS = metric("ack_drops", "Filtered ACKs", Packets, 0, Neither,
+        "of the packets that arrived after the warm-up, the acknowledgments dropped since a later one says the same \
+         (CAKE's ACK filter): no loss");
     MARKS = metric("marks", "CE marks", Packets, 0, Neither,
         "of the packets that arrived after the warm-up, those marked CE instead of dropped (RFC 3168)");
     BUFFER_DROPS = metric("buffer_drops", "Drops at the shared buffer's threshold", Packets, 0, Neither,

@@ -103,7 +103,8 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
                 departed: counters.departed,
                 departed_bytes: counters.departed_bytes,
                 dropped_early: counters.dropped_early() + filtered.packets,
-                dropped_overflow: counters.dropped_total() - counters.dropped_early() + refused.packets,
+                dropped_overflow: counters.lost() - counters.dropped_early() + refused.packets,
+                ack_drops: counters.filtered(),
                 marked: counters.marked + switches.map_or(0, |switches| switches.marked(number)),
                 backlog: device.qdisc.backlog().packets,
             });
@@ -281,6 +282,9 @@ impl Run<'_> {
         put(&QUEUE_EWMA_PACKETS, port.ewma().1);
         put(&DROPS_EARLY, port.drops_early as f64);
         put(&DROPS_OVERFLOW, port.drops_overflow as f64);
+        if port.filtered > 0 {
+            put(&ACK_DROPS, port.filtered as f64);
+        }
         if let Some(classified) = &port.classified {
             let (packets, flows) = classified.confusions();
             for (metrics, shares) in [(&OF_PACKETS, packets.shares()), (&OF_FLOWS, flows.shares())] {

@@ -222,8 +222,9 @@ impl Simulation {
             let counters = device.qdisc.counters();
             passed = Passed {
                 arrived: counters.arrived,
-                dropped: counters.dropped_total(),
+                dropped: counters.lost(),
                 early: counters.dropped_early(),
+                filtered: counters.filtered(),
                 marked: counters.marked,
                 departed: counters.departed,
                 bytes: counters.departed_bytes + device.observed.grown,

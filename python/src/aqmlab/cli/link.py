@@ -30,6 +30,7 @@ ROWS = (
     ("packets_arrived", "Arrived", "packets", 1.0, 0),
     ("drops_early", "Dropped by the AQM", "packets", 1.0, 0),
     ("drops_overflow", "Dropped by a full queue", "packets", 1.0, 0),
+    ("ack_drops", "Filtered ACKs, which are no loss", "packets", 1.0, 0),
     ("marks", "CE marks", "packets", 1.0, 0),
 )
 Down = Annotated[One, typer.Option("--down", metavar="R", help="Rate towards the near end, as 20mbit.")]

@@ -36,6 +36,7 @@ COUNTED = {
     "arrived_packets": "packets_arrived",
     "dropped_early_packets": "drops_early",
     "dropped_overflow_packets": "drops_overflow",
+    "ack_drops_packets": "ack_drops",
     "marked_packets": "marks",
 }
 

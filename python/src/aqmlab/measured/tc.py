@@ -25,7 +25,12 @@ def _measured(qdisc: dict[str, Any]) -> Measured:
     kind = str(qdisc["kind"])
     tins = [one for one in part_of(qdisc, "tins", list, kind) if isinstance(one, dict)]
     sent, dropped = (number(qdisc.get(name), f"'{name}' of {kind}") for name in ("packets", "drops"))
-    metrics = {"loss_ratio": dropped / (sent + dropped) if sent + dropped else math.nan}
+    # sch_cake counts a filtered acknowledgment among the drops of the qdisc, and apart in its tin.
+    filtered = [number(one.get("ack_drops", 0), f"'ack_drops' of {kind}") for one in tins]
+    ack_drops = min(sum(one for one in filtered if math.isfinite(one)), dropped)
+    metrics = {"loss_ratio": (dropped - ack_drops) / (sent + dropped) if sent + dropped else math.nan}
+    if ack_drops:
+        metrics["ack_drops"] = ack_drops
     marks = [number(one.get("ecn_mark"), f"'ecn_mark' of {kind}") for one in (tins or [qdisc])]
     metrics["marks"] = sum(one for one in marks if math.isfinite(one)) if marks else math.nan
     # tc-cake(8): the delays are moving averages of each tin, in microseconds.

@@ -6,7 +6,7 @@ use super::isolation;
 use super::sets::WAYS;
 use super::tins::{self, Share};
 use crate::backlog::Backlog;
-use crate::discipline::fq;
+use crate::discipline::flow_queueing;
 use crate::law::blue;
 use crate::law::cobalt::{Last, Params as Law};
 use crate::link::Link;
@@ -78,7 +78,7 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "Which acknowledgments are dropped as redundant",
         "tc-cake(8): none",
     ),
-    fq::LIMIT.with_reference("Linux sch_cake: 10240, of full packets"),
+    flow_queueing::LIMIT.with_reference("Linux sch_cake: 10240, of full packets"),
     ParamSpec::new(
         "memlimit",
         Kind::Bytes,

@@ -104,6 +104,16 @@ const TRANSLATED: &[(&str, &str)] = &[
     ("pfifo_head_drop limit 100", "fifo:head limit 100p"),
     ("pfifo_fast", "pfifo_fast:linux"),
     ("drr", "drr:linux"),
+    // tc-fq(8).
+    ("fq limit 3000 flow_limit 300", "fq:linux limit 3000p flow_limit 300p"),
+    (
+        "fq maxrate 10mbit nopacing refill_delay 40000 quantum 3028 weights 3 2 1",
+        "fq:linux quantum 3028b maxrate 10mbit nopacing refill_delay 40ms weights 3,2,1",
+    ),
+    (
+        "red limit 1M avpkt 1500 ecn nodrop adaptive",
+        "red:linux limit 1mb ecn nodrop adaptive avpkt 1500b bandwidth 10mbit",
+    ),
     // tc-prio(8): what the map leaves out has the band of best effort.
     ("prio bands 4", "prio:linux bands 4"),
     ("prio bands 4 priomap 1 2 3", "prio:linux bands 4 priomap 1,2,3,1,1,1,1,1,1,1,1,1,1,1,1,1"),

@@ -82,6 +82,10 @@ fn each_qdisc_reads_what_tc_prints_for_it() {
         ("bfifo 8002: root refcnt 3 limit 1514000b", "fifo:tail limit 1514000b"),
         ("pfifo_head_drop 8003: root refcnt 3 limit 1000p", "fifo:head limit 1000p"),
         (
+            "fq 8001: dev eth0 root refcnt 2 limit 10000p flow_limit 100p buckets 1024 orphan_mask 1023 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 weights 589824 196608 65536 quantum 3028b initial_quantum 15140b low_rate_threshold 550Kbit refill_delay 40ms timer_slack 10us horizon 10s horizon_drop",
+            "fq:linux limit 10000p flow_limit 100p quantum 3028b initial_quantum 15140b low_rate_threshold 550kbit refill_delay 40ms orphan_mask 1023 weights 589824,196608,65536",
+        ),
+        (
             "prio 8007: root refcnt 2 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
             "prio:linux bands 3 priomap 1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1",
         ),

@@ -107,8 +107,8 @@ const TRANSLATED: &[(&str, &str)] = &[
     // tc-fq(8).
     ("fq limit 3000 flow_limit 300", "fq:linux limit 3000p flow_limit 300p"),
     (
-        "fq maxrate 10mbit nopacing refill_delay 40000 quantum 3028 weights 3 2 1",
-        "fq:linux quantum 3028b maxrate 10mbit nopacing refill_delay 40ms weights 3,2,1",
+        "fq maxrate 10mbit nopacing refill_delay 40000 quantum 3028 weights 65536 32768 16384",
+        "fq:linux quantum 3028b maxrate 10mbit nopacing refill_delay 40ms weights 65536,32768,16384",
     ),
     (
         "red limit 1M avpkt 1500 ecn nodrop adaptive",

@@ -298,6 +298,7 @@ impl Discipline for Cake {
             ("tins", now_fixed.0 != self.fixed.0),
             ("isolation", now_fixed.1 != self.fixed.1),
             ("queues", now_fixed.2 != self.fixed.2),
+            ("fwmark", settings.fwmark != self.settings.fwmark),
         ] {
             if changed {
                 return Err(ParamError::relation(

@@ -151,7 +151,8 @@ fn every_loss_is_in_the_log_and_in_the_capture_under_its_reason() {
             assert_eq!(commented(&report, reason, place), packets, "{what}");
         }
         // Rows of queues count the same, but for the wire, which is behind them.
-        let rows: u64 = report.queues.iter().map(|row| row.dropped_early + row.dropped_overflow).sum();
+        let rows: u64 =
+            report.queues.iter().map(|row| row.dropped_early + row.dropped_overflow + row.ack_drops).sum();
         let queued: u64 = counted.iter().filter(|(key, _)| key.2 != "wire").map(|(_, packets)| packets).sum();
         assert_eq!(rows, queued, "{what}");
         let marked: u64 = report.queues.iter().map(|row| row.marked).sum();

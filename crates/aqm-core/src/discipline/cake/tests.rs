@@ -47,7 +47,7 @@ fn keywords_need_no_parameter_name_as_in_tc() {
 fn settings_that_make_no_sense_are_refused() {
     assert!(refusal("cake queues 12").contains("'queues': '12' is not a multiple of eight"));
     let mut host = Host::new("cake");
-    for (name, value) in [("tins", "besteffort"), ("isolation", "flows"), ("queues", "8")] {
+    for (name, value) in [("tins", "besteffort"), ("isolation", "flows"), ("queues", "8"), ("fwmark", "7")] {
         let error = host.qdisc.change(&[(name, value)], ms(0), &mut host.log).unwrap_err().to_string();
         assert!(error.contains("cannot change while packets may wait"), "{error}");
     }

@@ -31,10 +31,8 @@ def _memory(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ("--rate 10gbit --aqm fifo --flows 1000*incast:servers=10000", "GB of memory would be needed"),
         ("--rate 100gbit --aqm fifo --flows 1*cbr:rate=100gbit:packet=28b --buffer 1000000000p", "GB of memory"),
         ("--rate 400gbit --aqm fifo --flows 8*cubic --buffer 1000000000000p", "GB of memory would be needed"),
-        ("--rate 1gbit --aqm fifo" + "".join(f" --flows 100000*cubic:name=g{n}" for n in range(100)), "GB of memory"),
         ("--rate 400gbit --aqm fifo --flows 8*cubic --buffer 100p --duration 3600000s", "events would be simulated"),
         ("--rate 1mbit --seeds 10000 --aqm fifo,codel,pie", "30000 runs are asked for, and more than 20000"),
     ],
@@ -47,6 +45,21 @@ def what_would_fill_the_memory_or_take_days_needs_yes(aqmlab: Command, options: 
     assert ended.status == 2
     assert wanted in ended.line
     assert "only with --yes (yes=True)" in ended.line
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("flows", "count"),
+    [
+        ("--flows 1000*incast:servers=10000", 20_000_000),
+        ("".join(f"--flows 100000*cubic:name=g{n} " for n in range(100)), 10_000_000),
+    ],
+)
+def more_connections_than_the_simulator_names_are_refused_at_once(aqmlab: Command, flows: str, count: int) -> None:
+    before = time.process_time()
+    ended = aqmlab("compare", "--rtt", "20ms", "--rate", "10gbit", "--aqm", "fifo", "--out", "out", *flows.split())
+    assert time.process_time() - before < 2.0
+    assert (ended.status, ended.line) == (2, f"--flows: {count} connections: at most 1000000 can be simulated")
     assert not Path("out").exists()
 
 

@@ -124,7 +124,7 @@ def _made_up_run(link: Link, *_: object, stdout: int, **__: object) -> Carried:
     told["delivered"] = [[0.0, 500], [0.05, 50_500], [0.15, 150_500], [0.25, 250_500]]
     os.write(stdout, json.dumps(told).encode())
     metrics = {"qdelay_mean_ms": float(link.seed), "qdelay_p50_ms": 1.0, "loss_ratio": 0.01}
-    metrics |= {"packets_arrived": 100.0, "drops_early": 1.0, "drops_overflow": 0.0, "marks": 0.0}
+    metrics |= {"packets_arrived": 100.0, "drops_early": 1.0, "drops_overflow": 0.0, "marks": 0.0, "ack_drops": 0.0}
     port = {
         "metrics": metrics,
         "sojourn": [[1_000_000 * link.seed, 100], [50_000_000, 1]],

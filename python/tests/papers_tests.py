@@ -62,7 +62,7 @@ id = "small-2"
 says = "A plain queue is the shorter one, whatever its length"
 where = "Figure 2"
 scenario = "line"
-measure = { of = "queue_packets", since = "1s", how = "max" }
+measure = { of = "queue_packets", since = "500ms", how = "max" }
 each_point = true
 expect = ["fifo < codel"]
 [[claim]]

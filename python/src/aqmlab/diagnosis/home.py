@@ -21,7 +21,7 @@ PRIVATE = tuple(
 )
 # Behind a carrier's NAT (RFC 6598).
 SHARED = ipaddress.ip_network("100.64.0.0/10")
-# Ports from which clients take theirs: 32768 on Linux, 49152 by RFC 6335 section 6.
+# Ports from which clients take theirs: 32768 on Linux, 49152 by RFC 6335.
 FIRST_EPHEMERAL = 32768
 # Share of the bytes of flows that one address must have to be what they have in common.
 COMMON = 0.9

@@ -19,7 +19,7 @@ import polars as pl
 import aqmlab
 
 PAPER = Path(__file__).resolve().parents[1] / "experiments" / "s-pie"
-KEPT, README = PAPER / "controls.csv", PAPER / "README.md"
+KEPT, README = PAPER / "generated/controls.csv", PAPER / "README.md"
 SCENARIO = "why"
 BEGIN, END = "<!-- controls: written by scripts/control_figures.py -->", "<!-- end of controls -->"
 # Metrics: a word, what they are multiplied by, and digits; each has a column for each preset that is shown.

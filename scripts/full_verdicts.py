@@ -7,11 +7,11 @@
     aqmlab reproduce all --live --json live.json      (19 minutes, in real time)
     scripts/full_verdicts.py live.json
 
-Writes experiments/PAPER/verdicts.csv, which the quick form shows, and measured.csv: the mean over the seeds of all that
-each claim compares, against which figures in the README are held. Of what goes beyond the paper (`--beyond`) those
-scenarios and metrics are kept that a comment in the README names, under the preset `beyond`. What is not in the results
-stays: other presets, and what only `--beyond` or `--live` runs. In the table between the two marks in the README, cells
-of a claim's row below a preset's name are written from the verdicts, so that none is typed in.
+Writes experiments/PAPER/generated/verdicts.csv, which the quick form shows, and measured.csv: the mean over the seeds
+of all that each claim compares, against which figures in the README are held. Of what goes beyond the paper
+(`--beyond`) those scenarios and metrics are kept that a comment in the README names, under the preset `beyond`. What is
+not in the results stays: other presets, and what only `--beyond` or `--live` runs. In the table between the two marks
+in the README, cells of a claim's row below a preset's name are written from the verdicts, so that none is typed in.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ import marked
 from aqmlab.papers.paper import BEYOND
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
-VERDICTS, COLUMNS = "verdicts.csv", ("preset", "claim", "verdict")
+VERDICTS, COLUMNS = "generated/verdicts.csv", ("preset", "claim", "verdict")
 # `point` is that of a swept key, for claims that hold at each: its number, or beyond the paper its values in words.
-MEASURED, OF_MEASURED = "measured.csv", ("preset", "claim", "of", "point", "mean")
+MEASURED, OF_MEASURED = "generated/measured.csv", ("preset", "claim", "of", "point", "mean")
 HELD, NAME = re.compile(r"<!-- holds: .+?-->", re.S), re.compile(r'"([^"]+)"')
 BEGIN, END = "<!-- verdicts: written by scripts/full_verdicts.py -->", "<!-- end of verdicts -->"
 # What stands out in a table.

@@ -4,8 +4,8 @@
     aqmlab reproduce sqm-lru --quick --json result.json
     scripts/readings.py result.json
 
-Keeps what was measured as experiments/PAPER/space.json, and writes the lines between the two marks in the README from
-it, so that no number in them is typed in.
+Keeps what was measured as experiments/PAPER/generated/space.json, and writes the lines between the two marks in the
+README from it, so that no number in them is typed in.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def lines(space: dict[str, Any]) -> str:
     """Return the table of a space and the sentence above it."""
     seeds = f"{space['seeds']} seed{'s' * (space['seeds'] > 1)}"
     rows = [
-        f"{space['readings']} readings of [search.toml](search.toml), {seeds} each ({space['form']} form).",
+        f"{space['readings']} readings of [paper.toml](paper.toml), {seeds} each ({space['form']} form).",
         "*Undecided* are those in which the noise of the seeds hides the answer, *of* those in which there is",
         "something to test; in brackets the 95 % interval of the share in which it is shown to hold. *Decides*:",
         "the choices beyond chance, with their share of the differences. *Turned by*: single choices that turn what",
@@ -62,7 +62,7 @@ def main() -> None:
         space = {"form": "full" if options.full else "quick"}
         space |= {key: found[key] for key in ("readings", "seeds", "claims")}
         readme = written((folder / "README.md").read_text(encoding="utf-8"), space)
-        (folder / "space.json").write_text(json.dumps(space, indent=1) + "\n", encoding="utf-8")
+        (folder / "generated/space.json").write_text(json.dumps(space, indent=1) + "\n", encoding="utf-8")
         (folder / "README.md").write_text(readme, encoding="utf-8")
 
 

@@ -19,7 +19,7 @@ EXPERIMENTS = ROOT / "experiments"
 def the_comparisons_of_tuned_forms_are_those_of_the_judged_settings() -> None:
     pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     tuned, folder = script("daqm_derivatives"), EXPERIMENTS / "daqm"
-    differences = tuned.compared(pl.read_csv(folder / "derivatives.csv"))
+    differences = tuned.compared(pl.read_csv(folder / "generated/derivatives.csv"))
     assert tuned.table(differences) in (folder / "README.md").read_text(encoding="utf-8")
 
 
@@ -31,19 +31,19 @@ def the_figures_of_control_experiments_are_those_that_are_kept() -> None:
     assert controls.written(readme, changed) != readme
 
 
-@pytest.mark.parametrize("search", sorted(EXPERIMENTS.glob("*/search.toml")), ids=lambda search: search.parent.name)
-def the_shares_of_readings_are_those_that_were_measured(search: Path) -> None:
-    space = json.loads((search.parent / "space.json").read_text(encoding="utf-8"))
-    readme = (search.parent / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("kept", sorted(EXPERIMENTS.glob("*/generated/space.json")), ids=lambda kept: kept.parts[-3])
+def the_shares_of_readings_are_those_that_were_measured(kept: Path) -> None:
+    space = json.loads(kept.read_text(encoding="utf-8"))
+    readme = (kept.parents[1] / "README.md").read_text(encoding="utf-8")
     assert script("readings").written(readme, space) == readme
 
 
-@pytest.mark.parametrize("kept", sorted(EXPERIMENTS.glob("*/verdicts.csv")), ids=lambda kept: kept.parent.name)
+@pytest.mark.parametrize("kept", sorted(EXPERIMENTS.glob("*/generated/verdicts.csv")), ids=lambda kept: kept.parts[-3])
 def the_verdicts_are_those_that_are_kept(kept: Path) -> None:
-    verdicts, readme = script("full_verdicts"), (kept.parent / "README.md").read_text(encoding="utf-8")
+    verdicts, readme = script("full_verdicts"), (kept.parents[1] / "README.md").read_text(encoding="utf-8")
     assert verdicts.written(readme, verdicts.read(kept)) == readme
     table = readme.partition(verdicts.BEGIN)[2].partition(verdicts.END)[0]
-    stated = {one.id for one in papers.find(kept.parent.name).claims} | {row["claim"] for row in verdicts.read(kept)}
+    stated = {one.id for one in papers.find(kept.parts[-3]).claims} | {row["claim"] for row in verdicts.read(kept)}
     assert [one for one in sorted(stated) if not re.search(rf"^\| {one}[: ]", table, re.M)] == []
 
 
@@ -59,7 +59,7 @@ NUMBERS = {word: number for number, word in enumerate(_WORDS)} | {
 # What a README counts of its paper, in words or digits.
 COUNTED = {
     "claims": r"as (\S+)\s+claims|: (\S+) claims and",
-    "readings": r"lists (?:the )?(\S+) places",
+    "assumptions": r"lists (?:the )?(\S+) places",
     "presets": r"(\S+)\s+presets(?::|$)",
 }
 
@@ -89,9 +89,9 @@ def verdicts_in_a_readme_follow_what_is_kept() -> None:
         verdicts.written("# P\n", rows)
 
 
-@pytest.mark.parametrize("kept", sorted(EXPERIMENTS.glob("*/measured.csv")), ids=lambda kept: kept.parent.name)
+@pytest.mark.parametrize("kept", sorted(EXPERIMENTS.glob("*/generated/measured.csv")), ids=lambda kept: kept.parts[-3])
 def the_means_that_are_kept_are_of_what_the_claims_compare(kept: Path) -> None:
-    paper, rows = papers.find(kept.parent.name), script("full_verdicts").read(kept)
+    paper, rows = papers.find(kept.parts[-3]), script("full_verdicts").read(kept)
     compared = {one.id: {side.text for side in one.operands} for one in paper.statements}
     beyond = [row["claim"] for row in rows if row["preset"] == BEYOND]
     assert {*beyond} <= {*paper.scenarios(BEYOND)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +46,7 @@ buffer = ["100p"]
 CLAIMS = """
 title = "A small paper"
 reference = "Nobody, Nowhere 1(1):1 (2026)"
-presets.printed = "as printed"
+presets.printed.says = "as printed"
 [[claim]]
 id = "small-1"
 says = "CoDel has the shorter queue"
@@ -97,16 +96,16 @@ panel = [
     { title = "each", scenario = "line", kind = "sweep", of = "events", over = "packets_delivered", label = "Events" },
 ]
 """
-READINGS = '[[reading]]\nabout = "Equation 1"\nproblem = "has no meaning"\nchosen = "none"\n'
+ASSUMPTIONS = '[[assumption]]\nabout = "Equation 1"\ngap = "has no meaning"\nchoice = "none"\n'
 
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a made-up paper called s-pie."""
     folder = tmp_path / "experiments" / "s-pie"
-    (folder / "printed").mkdir(parents=True)
-    for name, text in (("claims", CLAIMS), ("figures", FIGURES), ("readings", READINGS), ("printed/line", SCENARIO)):
-        (folder / f"{name}.toml").write_text(text)
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "paper.toml").write_text(CLAIMS + ASSUMPTIONS + FIGURES)
+    (folder / "scenarios/line.toml").write_text(SCENARIO)
     monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
     return folder
 
@@ -182,7 +181,7 @@ def live(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     mechanisms = [LIVE.format(number=number) for number in (1, 2)] + [
         LIVE.format(number=0).replace("small-live-0", "small-why").replace('"live"', '"more"')
     ]
-    (small / "claims.toml").write_text(CLAIMS + "".join(mechanisms))
+    (small / "paper.toml").write_text(CLAIMS + "".join(mechanisms))
     monkeypatch.setattr(checkup, "refusal", lambda: "")
     monkeypatch.setattr(reproduction.scenarios, "planned", lambda experiment: SimpleNamespace(seconds=27))
     monkeypatch.setattr(
@@ -254,7 +253,7 @@ def live_packets_alone_need_a_link_and_a_scenario(live: Path, aqmlab: Command, m
     ended = aqmlab("reproduce", "s-pie", "--live", "--out", "out")
     assert (ended.status, "s-pie, live: namespaces are forbidden" in ended.line) == (1, True)
     (live / "beyond/live.toml").unlink()
-    (live / "claims.toml").write_text(CLAIMS)
+    (live / "paper.toml").write_text(CLAIMS)
     ended = aqmlab("reproduce", "s-pie", "--live", "--out", "out")
     assert (ended.status, "has nothing that runs live" in ended.line) == (2, True)
     assert not Path("out").exists()
@@ -290,8 +289,8 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     assert ended.status == 0
     assert (Path("out") / "s-pie" / "figures" / "figure-1-printed.pdf").read_bytes().startswith(b"%PDF")
     page = (Path("out") / "s-pie.html").read_text()
-    # Each cell of a reading says what it is, where its head is out of sight.
-    assert page.count('data-label="Our reading"') == page.count('data-label="Open or contradictory"') > 0
+    # Each cell of an assumption says what it is, where its head is out of sight.
+    assert page.count('data-label="Our choice"') == page.count('data-label="Open or contradictory"') > 0
     for text in ("A small paper", "small-1", "1000", "reproduced", "there is no sun", "1 reproduced", "of 4 claims"):
         assert text in ended.out
     document = json.loads(Path("out.json").read_text())
@@ -337,7 +336,7 @@ def the_papers_are_listed(aqmlab: Command) -> None:
 def values_of_a_swept_key_may_take_the_place_of_aqms(small: Path, aqmlab: Command) -> None:
     swept = SCENARIO.replace('"fifo", "codel", "pie:$preset"', '"pie:$preset"').replace("[values]\npreset", "#")
     swept = swept.partition("[sweep]")[0] + '[sweep]\npreset = ["rfc8033", "linux"]\n'
-    (small / "printed" / "line.toml").write_text(swept)
+    (small / "scenarios/line.toml").write_text(swept)
     head = CLAIMS.partition("[[claim]]")[0]
     claim = """
         [[claim]]
@@ -350,9 +349,8 @@ def values_of_a_swept_key_may_take_the_place_of_aqms(small: Path, aqmlab: Comman
         paper = { linux = 20, rfc8033 = 10 }
         expect = ["linux > rfc8033"]
         """
-    (small / "claims.toml").write_text(head + claim)
     panels = ["bars", "time", "seeds", "sweep"]
-    (small / "figures.toml").write_text(
+    figure = (
         '[[figure]]\nname = "figure-1"\ntitle = "Figure 1"\npanel = ['
         + "".join(
             f'{{ title = "{kind}", scenario = "line", kind = "{kind}", lines = "preset", '
@@ -361,6 +359,7 @@ def values_of_a_swept_key_may_take_the_place_of_aqms(small: Path, aqmlab: Comman
         )
         + "]\n"
     )
+    (small / "paper.toml").write_text(head + claim + figure)
     ended = aqmlab("reproduce", "s-pie", "--out", "out", "--json", "-", "--quiet")
     assert ended.status == 0, ended.err
     measured = json.loads(ended.out)["claims"][0]["measured"]
@@ -368,10 +367,10 @@ def values_of_a_swept_key_may_take_the_place_of_aqms(small: Path, aqmlab: Comman
     for place, preset in enumerate(["rfc8033", "linux"]):
         mean = runs.filter(pl.col("point") == place)["qdelay_mean_ms"].mean()
         assert measured[preset]["mean"] == pytest.approx(mean)
-    figure = pl.read_csv("out/s-pie/figures/figure-1-printed.csv")
+    drawn = pl.read_csv("out/s-pie/figures/figure-1-printed.csv")
     for kind in panels:
-        assert set(figure.filter(pl.col("panel") == kind)["aqm"]) == {"rfc8033", "linux"}, kind
-    (small / "claims.toml").write_text(head + claim.replace("linux", "linus"))
+        assert set(drawn.filter(pl.col("panel") == kind)["aqm"]) == {"rfc8033", "linux"}, kind
+    (small / "paper.toml").write_text(head + claim.replace("linux", "linus") + figure)
     ended = aqmlab("reproduce", "s-pie", "--out", "out", "--quiet")
     assert ended.status == 2
     assert "claim small-1: 'linus': point: no point has {'preset': 'linus'}" in ended.line
@@ -408,8 +407,13 @@ def a_full_run_adds_to_what_a_quick_one_left(aqmlab: Command) -> None:
     assert grown == new
 
 
+def _kept(folder: Path) -> Path:
+    (folder / "generated").mkdir(exist_ok=True)
+    return folder / "generated/verdicts.csv"
+
+
 def quick_runs_less_and_says_what_it_cannot_decide_and_what_the_full_form_decided(small: Path, aqmlab: Command) -> None:
-    (small / "verdicts.csv").write_text("preset,claim,verdict\nprinted,small-1,reproduced\n")
+    _kept(small).write_text("preset,claim,verdict\nprinted,small-1,reproduced\n")
     ended = aqmlab("reproduce", "all", "--quick", "--out", "out", "--json", "out.json")
     assert ended.status == 0
     document = json.loads(Path("out.json").read_text())
@@ -426,16 +430,16 @@ def quick_runs_less_and_says_what_it_cannot_decide_and_what_the_full_form_decide
 
 
 def a_verdict_that_is_kept_of_nothing_that_is_known_is_refused(small: Path, aqmlab: Command) -> None:
-    (small / "verdicts.csv").write_text("preset,claim,verdict\nprinted,small-9,reproduced\n")
+    _kept(small).write_text("preset,claim,verdict\nprinted,small-9,reproduced\n")
     ended = aqmlab("reproduce", "s-pie", "--quick", "--out", "out")
     assert ended.status == 2
     assert "verdicts.csv: unknown claim 'small-9'" in ended.err
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("kept", sorted(Path(shipped.experiments()).glob("*/verdicts.csv")), ids=str)
+@pytest.mark.parametrize("kept", sorted(Path(shipped.experiments()).glob("*/generated/verdicts.csv")), ids=str)
 def every_claim_has_a_kept_verdict_in_each_preset_that_is_kept(kept: Path) -> None:
-    paper = papers.find(kept.parent.name)
+    paper = papers.find(kept.parts[-3])
     for preset, found in paper.full.items():
         assert not found or {one.id for one in paper.claims} <= set(found), preset
 
@@ -518,21 +522,19 @@ def a_wrong_command_leaves_one_line_and_nothing_behind(
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "wanted"),
+    ("old", "new", "wanted"),
     [
-        ("claims", 'id = "small-2"', 'id = "small-1"', "claim: 'small-1' is given twice"),
-        ("claims", 'scenario = "line"', 'scenario = "lane"', "there is no lane.toml"),
-        ("claims", 'title = "A small paper"', "", "claims.toml: title: is missing"),
-        ("figures", 'kind = "bars"', 'kind = "bar"', "figure figure-1: panel bars: kind: unknown value 'bar'"),
-        ("figures", 'label = "Queue"', 'lable = "Queue"', "panel time: label: is missing"),
-        ("figures", 'period = "1s"', 'period = "1"', "panel p: '1'"),
-        ("readings", "chosen", "choice", "reading Equation 1: chosen: is missing"),
+        ('id = "small-2"', 'id = "small-1"', "claim: 'small-1' is given twice"),
+        ('scenario = "line"', 'scenario = "lane"', "there is no lane.toml"),
+        ('title = "A small paper"', "", "paper.toml: title: is missing"),
+        ('kind = "bars"', 'kind = "bar"', "figure figure-1: panel bars: kind: unknown value 'bar'"),
+        ('label = "Queue"', 'lable = "Queue"', "panel time: label: is missing"),
+        ('period = "1s"', 'period = "1"', "panel p: '1'"),
+        ("choice", "chosen", "assumption Equation 1: choice: is missing"),
     ],
 )
-def a_file_that_is_wrong_is_refused_by_file_key_and_value(
-    small: Path, file: str, old: str, new: str, wanted: str
-) -> None:
-    path = small / f"{file}.toml"
+def a_file_that_is_wrong_is_refused_by_file_key_and_value(small: Path, old: str, new: str, wanted: str) -> None:
+    path = small / "paper.toml"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError) as error:
         papers.find("s-pie")
@@ -556,7 +558,7 @@ def a_file_that_is_wrong_is_refused_by_file_key_and_value(
 def a_claim_without_a_measurement_is_refused_before_the_first_run(
     small: Path, aqmlab: Command, old: str, new: str, wanted: str
 ) -> None:
-    path = small / "claims.toml"
+    path = small / "paper.toml"
     path.write_text(path.read_text().replace(old, new))
     ended = aqmlab("reproduce", "s-pie", "--out", "out")
     assert ended.status == 2
@@ -565,9 +567,8 @@ def a_claim_without_a_measurement_is_refused_before_the_first_run(
 
 
 def a_reproduction_loses_no_verdicts_to_another(small: Path, aqmlab: Command) -> None:
-    shutil.copytree(small / "printed", small / "other")
-    claims = small / "claims.toml"
-    claims.write_text(claims.read_text().replace("presets.printed", 'presets.other = "otherwise"\npresets.printed'))
+    paper = small / "paper.toml"
+    paper.write_text(paper.read_text().replace("presets.printed", 'presets.other.says = "otherwise"\npresets.printed'))
     assert aqmlab("reproduce", "s-pie", "--preset", "printed", "--out", "out", "--quiet").status == 0
     ended = aqmlab("reproduce", "s-pie", "--preset", "other", "--out", "out")
     assert ended.status == 2

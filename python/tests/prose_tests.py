@@ -37,7 +37,8 @@ TABLE = re.compile(r"(?:^\|.+\|[ ]*\n)+", re.M)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 # The head of a paper's table of readings.
 READINGS = "| Claim | holds |"
-VERDICTS, MEASURED = "verdicts.csv", "measured.csv"
+GENERATED = "generated"
+VERDICTS, MEASURED = f"{GENERATED}/verdicts.csv", f"{GENERATED}/measured.csv"
 # The number, or numbers, that something equals.
 EQUALS = re.compile(r"== (-?[\d.]+|\[[^\]]+\])")
 # Words of judgement, and what they judge.
@@ -216,7 +217,7 @@ def a_number_that_is_held_against_a_kept_mean_is_what_the_page_says(page: Path) 
 def a_number_in_prose_that_parts_from_the_kept_mean_is_found(tmp_path: Path) -> None:
     held = "round(m['a', 'spie-1', 'red', 1], 1) == 9.1 and m['a', 'spie-1', 'red'] < 9"
     page = tmp_path / "s-pie" / "README.md"
-    page.parent.mkdir()
+    (page.parent / GENERATED).mkdir(parents=True)
     page.write_text(f"RED has 9.1 packets.\n<!-- holds: {held} -->\n\nOthers 7.\n")
     for mean, holds in (("9.06", True), ("9.16", False)):
         (page.parent / MEASURED).write_text(f"preset,claim,of,point,mean\na,spie-1,red,0,8\na,spie-1,red,1,{mean}\n")
@@ -228,6 +229,7 @@ def a_number_in_prose_that_parts_from_the_kept_mean_is_found(tmp_path: Path) -> 
 
 def a_verdict_that_parts_from_what_is_kept_or_is_not_held_is_found(tmp_path: Path) -> None:
     page = tmp_path / "README.md"
+    (tmp_path / GENERATED).mkdir()
     (tmp_path / VERDICTS).write_text("preset,claim,verdict\na,spie-1,reproduced\nb,spie-1,inconclusive\n")
     said = "spie-1 is reproduced in `a`.\n"
     page.write_text(f"{said}<!-- holds: v['spie-1', 'a'] == {{'reproduced'}} -->\n\nMore of spie-12 and spie-1.\n")

@@ -39,7 +39,8 @@ target = "5ms"
 interval = "100ms"
 rate = "5mbit"
 """
-SEARCH = """
+SPACE = """
+[space]
 own = "codel"
 settings = 24
 seeds = 2
@@ -47,8 +48,8 @@ steps = 3
 best = 2
 fresh_seeds = 4
 quick = { settings = 12, seeds = 1, steps = 0, fresh_seeds = 1 }
-[presets]
-printed = { target = "20ms" }
+"""
+FACTORS = """
 [[factor]]
 name = "target"
 says = "the target"
@@ -65,7 +66,7 @@ levels = ["5mbit", "9mbit", "10mbit"]
 CLAIMS = """
 title = "A small paper"
 reference = "Nobody, Nowhere 1(1):1 (2026)"
-presets.printed = "as printed"
+presets.printed = { says = "as printed", levels = { target = "20ms" } }
 [[claim]]
 id = "small-1"
 says = "CoDel has the shorter queue, by far"
@@ -95,6 +96,7 @@ name = "figure-1"
 title = "Figure 1"
 panel = [{ title = "a", scenario = "line", kind = "bars", of = "qdelay_mean_ms", label = "Delay" }]
 """
+PAPER = CLAIMS + SPACE + FACTORS + FIGURES
 
 
 class Simulator:
@@ -134,17 +136,9 @@ def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
 def folder(tmp_path: Path) -> Path:
     """The folder of a paper that leaves something open."""
     place = tmp_path / "experiments" / "s-pie"
-    files = {
-        "claims.toml": CLAIMS,
-        "figures.toml": FIGURES,
-        "readings.toml": "",
-        "search.toml": SEARCH,
-        "printed/line.toml": SCENARIO,
-        "search/line.toml": SCENARIO,
-    }
-    for name, text in files.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(text)
+    (place / "scenarios").mkdir(parents=True)
+    (place / "scenarios/line.toml").write_text(SCENARIO)
+    (place / "paper.toml").write_text(PAPER)
     return place
 
 
@@ -306,8 +300,8 @@ def every_level_of_the_papers_can_be_simulated(name: str) -> None:
 def a_claim_about_a_sweep_is_searched_point_by_point(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
     del simulator
     swept = SCENARIO.replace('rate = "$rate"\n', "").replace('rate = "5mbit"\n', "")
-    (folder / "search/line.toml").write_text(swept + '[sweep]\nrate = ["5mbit", "10mbit"]\n')
-    (folder / "search.toml").write_text(SEARCH.split('[[factor]]\nname = "rate"', maxsplit=1)[0])
+    (folder / "scenarios/line.toml").write_text(swept + '[sweep]\nrate = ["5mbit", "10mbit"]\n')
+    factors = FACTORS.split('[[factor]]\nname = "rate"', maxsplit=1)[0]
     claim = """
 [[claim]]
 id = "small-1"
@@ -319,7 +313,7 @@ measures.fast = { of = "qdelay_mean_ms", point.rate = "10mbit" }
 paper = { "codel.slow" = 25, "codel.fast" = 30 }
 expect = ["codel.slow < codel.fast"]
 """
-    (folder / "claims.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim)
+    (folder / "paper.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim + SPACE + factors)
     outcome = conduct(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
     closest = outcome.closest[0]
     assert outcome.search.words(closest.setting).startswith("target 20ms")
@@ -366,11 +360,10 @@ contestants = "plan"
 measure.of = "qdelay_mean_ms"
 expect = ["ours < theirs by 50%"]
 """
-    for preset in ("printed", "search"):
-        (folder / preset / "line.toml").write_text(swept)
-    (folder / "claims.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim)
-    head = SEARCH.split("[presets]", maxsplit=1)[0].replace('"codel"', '"ours"\nsizes = true')
-    (folder / "search.toml").write_text(f"{head}[presets]\nprinted = {{ line = 'fast' }}\n{factors}")
+    (folder / "scenarios/line.toml").write_text(swept)
+    head = CLAIMS.split("[[claim]]", maxsplit=1)[0].replace('target = "20ms"', 'line = "fast"')
+    text = head + claim + SPACE.replace('"codel"', '"ours"\nsizes = true') + factors
+    (folder / "paper.toml").write_text(text)
     outcome = conduct(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
     best = outcome.closest[0]
     # (10 + 10) of (30 + 10): exactly half; at 5 Mbit/s no target gives that.
@@ -385,16 +378,15 @@ expect = ["ours < theirs by 50%"]
         (', interval = "200ms" }', " }", "levels: 'fast' has other values (rate) than the first level"),
         ('rate = "5mbit", int', 'rate = "6mbit", int', "line: '5mbit, 100ms' is not a level of it"),
     ):
-        text = f"{head}{factors}"
         assert old in text
-        (folder / "search.toml").write_text(text.replace(old, new))
+        (folder / "paper.toml").write_text(text.replace(old, new))
         with pytest.raises(InputError) as error:
             searching.load(folders.load(folder))
         assert wanted in str(error.value)
 
 
 def quick_runs_scenarios_in_their_quick_form(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
-    (folder / "search" / "line.toml").write_text(SCENARIO + '[quick]\nduration = "1s"\n')
+    (folder / "scenarios/line.toml").write_text(SCENARIO + '[quick]\nduration = "1s"\n')
     paper = folders.load(folder)
     for is_quick, seconds in ((True, 1), (False, 2)):
         simulator.asked.clear()
@@ -432,22 +424,22 @@ def the_command_shows_the_search_and_keeps_all_settings(
     ("file", "old", "new", "wanted"),
     [
         (
-            "search.toml",
+            "paper.toml",
             'own = "codel"',
             'own = "codal"',
-            "search.toml: own: unknown AQM 'codal', did you mean 'codel'?",
+            "paper.toml: space: own: unknown AQM 'codal', did you mean 'codel'?",
         ),
-        ("search.toml", "settings = 24", "settings = 0", "search.toml: settings: '0' is out of range"),
-        ("search.toml", "seeds = 2", "", "search.toml: seeds: is missing"),
-        ("search.toml", "best = 2", "best = 0", "search.toml: best: '0' is out of range"),
-        ("search.toml", "steps = 0", "steps = -1", "search.toml: quick: steps: '-1' is out of range"),
-        ("search.toml", '"15ms", "20ms"]', '"15ms", "15ms"]', "factor target: levels: '15ms' is given twice"),
-        ("search.toml", 'long = "200ms"', 'long = "100ms"', "factor interval: levels: two of them have the same value"),
-        ("search.toml", '["5ms", "10ms", "15ms", "20ms"]', '["5ms"]', "factor target: levels: must hold at least two"),
-        ("search.toml", 'target = "20ms"', 'target = "21ms"', "presets: printed: target: unknown value '21ms'"),
-        ("search.toml", 'name = "interval"', 'name = "intervall"', "factor intervall: no searched scenario has it"),
-        ("search.toml", 'says = "the link"', 'say = "the link"', "factor rate: says: is missing"),
-        ("search/line.toml", 'target = "5ms"', 'target = "6ms"', "values: target: '6ms' is not a level of it"),
+        ("paper.toml", "settings = 24", "settings = 0", "paper.toml: space: settings: '0' is out of range"),
+        ("paper.toml", "seeds = 2", "", "paper.toml: space: seeds: is missing"),
+        ("paper.toml", "best = 2", "best = 0", "paper.toml: space: best: '0' is out of range"),
+        ("paper.toml", "steps = 0", "steps = -1", "paper.toml: space: quick: steps: '-1' is out of range"),
+        ("paper.toml", '"15ms", "20ms"]', '"15ms", "15ms"]', "factor target: levels: '15ms' is given twice"),
+        ("paper.toml", 'long = "200ms"', 'long = "100ms"', "factor interval: levels: two of them have the same value"),
+        ("paper.toml", '["5ms", "10ms", "15ms", "20ms"]', '["5ms"]', "factor target: levels: must hold at least two"),
+        ("paper.toml", 'target = "20ms"', 'target = "21ms"', "presets: printed: levels: target: unknown value '21ms'"),
+        ("paper.toml", 'name = "interval"', 'name = "intervall"', "factor intervall: no searched scenario has it"),
+        ("paper.toml", 'says = "the link"', 'say = "the link"', "factor rate: says: is missing"),
+        ("scenarios/line.toml", 'target = "5ms"', 'target = "6ms"', "values: target: '6ms' is not a level of it"),
     ],
 )
 def a_search_that_is_wrong_is_refused_by_file_key_and_value(
@@ -464,8 +456,8 @@ def a_search_that_is_wrong_is_refused_by_file_key_and_value(
 
 def a_paper_without_a_search_says_so(aqmlab: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
-    (folder / "search.toml").unlink()
+    (folder / "paper.toml").write_text(PAPER.replace(SPACE, ""))
     ended = aqmlab("reproduce", "s-pie", "--search", "--out", "out")
     assert ended.status == 2
-    assert "has no search: there is no" in ended.line
+    assert "has no search: there is no [space]" in ended.line
     assert not Path("out").exists()

@@ -12,7 +12,7 @@ import pytest
 from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
-from search_tests import CLAIMS, SEARCH, Simulator, folder, paper, simulator
+from search_tests import CLAIMS, PAPER, Simulator, folder, paper, simulator
 
 from aqmlab.files import shipped
 from aqmlab.files.documents import Table
@@ -332,13 +332,12 @@ def the_claims_of_a_paper_are_judged_in_the_space(paper: Paper, simulator: Simul
 
 def scenarios_that_share_a_run_get_their_own_measures_of_it(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
     del simulator
-    for preset in ("printed", "search"):
-        (folder / preset / "twin.toml").write_text((folder / preset / "line.toml").read_text())
+    (folder / "scenarios/twin.toml").write_text((folder / "scenarios/line.toml").read_text())
     claims = CLAIMS.replace(
         'scenario = "line"\nmeasure.of = "loss_ratio"', 'scenario = "twin"\nmeasure.of = "loss_ratio"'
     )
     assert claims != CLAIMS
-    (folder / "claims.toml").write_text(claims)
+    (folder / "paper.toml").write_text(PAPER.replace(CLAIMS, claims))
     space = searching.explore(load(folder), tmp_path / "out", jobs=1, quick=True)
     assert {name: reach.tested for name, reach in space.reaches.items()} == {"small-1": 12, "small-2": 12}
 
@@ -349,8 +348,7 @@ def a_page_shows_each_claim_as_a_card_with_its_readings(
     del simulator
     monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
     made = 'made = ["2026-11-01: 12 targets; 10 ms was chosen"]\n'
-    (folder / "search.toml").write_text(made + SEARCH)
-    (folder / "claims.toml").write_text(CLAIMS + MECHANISM)
+    (folder / "paper.toml").write_text(PAPER.replace("[space]\n", f"[space]\n{made}") + MECHANISM)
     ended = aqmlab("reproduce", "s-pie", "--quick", "--out", "out", "--json", "out.json")
     assert ended.status == 0, ended.err
     assert "readings: Holds in 12 of 12 readings" in ended.out
@@ -360,7 +358,7 @@ def a_page_shows_each_claim_as_a_card_with_its_readings(
     for text in (
         "12 readings of what it leaves open",
         "Searched 2026-11-01: 12 targets; 10 ms was chosen",
-        "Claims and bounds: s-pie/claims.toml (SHA-256 ",
+        "Claims and bounds: s-pie/paper.toml (SHA-256 ",
         "<h2>Why</h2>",
         'Explains <a href="#small-1">small-1</a>',
     ):
@@ -388,12 +386,13 @@ expect = ["codel < fifo"]
 """
 
 
-def a_chart_has_the_measured_ratio_beside_the_papers(paper: Paper, simulator: Simulator, tmp_path: Path) -> None:
+def a_chart_has_the_measured_ratio_beside_the_papers(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
     del simulator
     from aqmlab.papers import reproduction
     from aqmlab.papers.table import claim_tables
 
-    found = reproduction.conduct(paper, ["printed"], folder=tmp_path / "out", jobs=1, readings=False)
+    (folder / "paper.toml").write_text(PAPER.replace('levels = { target = "20ms" }', 'levels = { target = "5ms" }'))
+    found = reproduction.conduct(load(folder), ["printed"], folder=tmp_path / "out", jobs=1, readings=False)
     first, *_ = cards.cards(claim_tables(found), found)
     assert first.chart is not None
     assert first.strip is None

@@ -200,13 +200,13 @@ def _shown(reproduction: Reproduction) -> RenderableType:
         parts += [Text(f"readings: {reach.says}", style="dim")] if reach else []
         parts.append("")
     readings = _table()
-    readings.add_column("Reading", overflow="fold")
-    readings.add_column("chosen", overflow="fold")
-    for reading in paper.readings:
-        readings.add_row(reading.about, Text(reading.chosen, style="dim"))
+    readings.add_column("Assumption", overflow="fold")
+    readings.add_column("choice", overflow="fold")
+    for one in paper.assumptions:
+        readings.add_row(one.about, Text(one.choice, style="dim"))
     parts += [readings, ""]
     for preset, judgements in reproduction.counted.items():
-        total = Text.assemble((preset, "bold"), f" ({paper.presets[preset]}): ")
+        total = Text.assemble((preset, "bold"), f" ({paper.presets[preset].says}): ")
         present = [(verdict, n) for verdict, n in counts(judgements).items() if n]
         for place, (kind, n) in enumerate(present):
             total.append(f"{n} {kind}", style=STYLES[kind])

@@ -34,7 +34,7 @@ def names() -> list[str]:
 
     """
     folder = experiments()
-    papers = [claims.parent for claims in folder.glob("*/claims.toml")]
+    papers = [paper.parent for paper in folder.glob("*/paper.toml")]
     others = ("graphs", "suite.toml")
     files = [
         path

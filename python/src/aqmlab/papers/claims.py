@@ -1,4 +1,4 @@
-"""The claims of a paper, as data: `claims.toml`.
+"""The claims of a paper, as data: `paper.toml`.
 
 A claim names a measure and a scenario, what is expected, and the paper's own numbers. Expectations are written ``LEFT
 < RIGHT [by 34%]``, where either side is an AQM, ``AQM.measure`` or a number:

@@ -1,4 +1,4 @@
-"""A paper's figures in its own layout, as data: `figures.toml`.
+"""A paper's figures in its own layout, as data: `paper.toml`.
 
 A figure has panels side by side, each over one scenario:
 

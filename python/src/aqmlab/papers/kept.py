@@ -9,7 +9,7 @@ from pathlib import Path
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.vocabulary.errors import InputError, unknown
 
-FILE = "verdicts.csv"
+FILE = "generated/verdicts.csv"
 
 
 def read(folder: Path, claims: Iterable[str], presets: Iterable[str]) -> Mapping[str, Mapping[str, Verdict]]:

@@ -1,21 +1,32 @@
-"""A paper as an experiment folder: claims, readings, figures, and scenario files for each preset."""
+"""A paper as an experiment folder: `paper.toml`, and its scenario files.
+
+`paper.toml` holds the claims, what the paper leaves open (assumptions, and factors with their levels), presets as
+levels of factors, and figures. A scenario file stands once, in `scenarios/`; what a preset or a sampled configuration
+chooses replaces the values of its ``$names``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.files import shipped
+from aqmlab import scenario
+from aqmlab.files import shipped, toml
 from aqmlab.files.documents import Table
 from aqmlab.papers import claims, figures, kept, standings
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.figures import Drawing
 from aqmlab.papers.standings import Standing
 from aqmlab.papers.verdicts import Verdict
+from aqmlab.scenario import Experiment
+from aqmlab.search import Factor, Sampling, plan
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
+FILE = "paper.toml"
+# The folder of the scenario files that presets share.
+SCENARIOS = "scenarios"
 # Scenarios that go beyond the paper: the same for every preset.
 BEYOND = "beyond"
 # The one of them that is run on live packets.
@@ -23,13 +34,21 @@ LIVE = "live"
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Something that a paper leaves open or contradicts, and how it is resolved."""
+class Assumption:
+    """A gap or a contradiction of a paper, and what is chosen for it."""
 
     about: str
-    problem: str
-    chosen: str
+    gap: str
+    choice: str
     setting: str
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named configuration: what it is, and the levels of the factors that differ from the scenario files."""
+
+    says: str
+    levels: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -44,11 +63,13 @@ class Paper:
     folder: Path
     title: str
     reference: str
-    presets: dict[str, str]
+    presets: dict[str, Preset]
     claims: list[Claim]
     mechanisms: list[Claim]
     live: list[Claim]
-    readings: list[Reading]
+    assumptions: list[Assumption]
+    factors: tuple[Factor, ...]
+    sampling: Sampling | None
     drawings: list[Drawing]
     standings: list[Standing]
     full: Mapping[str, Mapping[str, Verdict]]
@@ -65,12 +86,45 @@ class Paper:
 
     def scenarios(self, preset: str) -> dict[str, Path]:
         """Return the scenario files of a preset (or of ``beyond``) by their names."""
-        return {path.stem: path for path in sorted((self.folder / preset).glob("*.toml"))}
+        own = self.folder / preset
+        folder = own if preset == BEYOND or own.is_dir() else self.folder / SCENARIOS
+        return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+    @property
+    def sampled(self) -> dict[str, Path]:
+        """The scenario files that sampled configurations run, by their names."""
+        old = {path.stem: path for path in sorted((self.folder / "search").glob("*.toml"))}
+        files = old or {path.stem: path for path in sorted((self.folder / SCENARIOS).glob("*.toml"))}
+        names = self.sampling.scenarios if self.sampling else ()
+        return {name: files[name] for name in names or files}
+
+    def experiments(
+        self, preset: str, overrides: Mapping[str, str | Sequence[str]] | None = None, *, quick: bool = False
+    ) -> dict[str, Experiment]:
+        """Return the experiments of a preset (or of ``beyond``) by their names, with the levels of its factors.
+
+        Raises:
+            InputError: naming file, key and value.
+
+        """
+        chosen = self.presets[preset].levels if preset in self.presets else {}
+        values = {
+            name: value
+            for factor in self.factors
+            if factor.name in chosen
+            for name, value in factor.levels[chosen[factor.name]].items()
+        }
+        if (self.folder / preset).is_dir():
+            values = {}
+        return {
+            name: scenario.load(path, overrides, values=_own(path, values), quick=quick)
+            for name, path in self.scenarios(preset).items()
+        }
 
 
 def built() -> list[str]:
-    """Return the papers that can be reproduced: every folder of the experiments that holds claims."""
-    return sorted(claims.parent.name for claims in shipped.experiments().glob("*/claims.toml"))
+    """Return the papers that can be reproduced: every folder of the experiments that holds a `paper.toml`."""
+    return sorted(claims.parent.name for claims in shipped.experiments().glob(f"*/{FILE}"))
 
 
 def find(name: str) -> Paper:
@@ -93,10 +147,11 @@ def load(folder: Path) -> Paper:
         InputError: naming file, key and value.
 
     """
-    table = Table.read(folder / "claims.toml")
-    presets = table.words("presets")
+    table = Table.read(folder / FILE)
+    factors = plan.factors(table)
+    presets = {name: _preset(one, factors) for name, one in table.named("presets").items()}
+    space = table.table("space")
     statements = claims.read(table)
-    layout = Table.read(folder / "figures.toml")
     paper = Paper(
         name=folder.name,
         folder=folder,
@@ -106,20 +161,21 @@ def load(folder: Path) -> Paper:
         claims=[one for one in statements if not one.explains],
         mechanisms=[one for one in statements if one.explains and not _is_live(one)],
         live=[one for one in statements if one.explains and _is_live(one)],
-        readings=_readings(Table.read(folder / "readings.toml")),
-        drawings=figures.read(layout),
-        standings=standings.read(layout),
+        assumptions=_assumptions(table),
+        factors=factors,
+        sampling=plan.sampling(space) if space else None,
+        drawings=figures.read(table),
+        standings=standings.read(table),
         full=kept.read(folder, [one.id for one in statements], presets),
     )
     table.done()
-    layout.done()
     for preset in presets:
         known = {*paper.scenarios(preset), *paper.scenarios(BEYOND)}
         wanted = {measure.scenario for claim in paper.statements for measure in claim.measures.values()}
         wanted |= {panel.scenario for drawing in paper.drawings for panel in drawing.panels if panel.scenario}
         wanted |= {standing.scenario for standing in paper.standings}
-        for scenario in sorted(wanted - known):
-            raise InputError(f"{folder / preset}: there is no {scenario}.toml, which a claim or a figure names")
+        for missing in sorted(wanted - known):
+            raise InputError(f"{folder / preset}: there is no {missing}.toml, which a claim or a figure names")
     return paper
 
 
@@ -127,10 +183,21 @@ def _is_live(claim: Claim) -> bool:
     return any(measure.scenario == LIVE for measure in claim.measures.values())
 
 
-def _readings(table: Table) -> list[Reading]:
-    found = []
-    for one in table.tables("reading", "about"):
-        found.append(Reading(one.text("about"), one.text("problem"), one.text("chosen"), one.text("setting", "")))
-        one.done()
+def _preset(table: Table, factors: Sequence[Factor]) -> Preset:
+    found = Preset(table.text("says"), plan.levels(table, factors))
     table.done()
     return found
+
+
+def _assumptions(table: Table) -> list[Assumption]:
+    found = []
+    for one in table.tables("assumption", "about"):
+        found.append(Assumption(one.text("about"), one.text("gap"), one.text("choice"), one.text("setting", "")))
+        one.done()
+    return found
+
+
+def _own(path: Path, values: Mapping[str, str]) -> dict[str, str]:
+    """Return those values that a scenario file names."""
+    named = toml.read(path).get("values", {})
+    return {name: value for name, value in values.items() if name in named}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aqmlab import scenario
 from aqmlab.papers.claims import Claim, Operand
-from aqmlab.papers.paper import Paper
+from aqmlab.papers.paper import FILE, Paper
 from aqmlab.scenario import Experiment, Plan
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
@@ -29,7 +29,7 @@ def check(paper: Paper, experiments: Mapping[str, Experiment], *, quick: bool) -
     for claim in paper.statements:
         for side in claim.operands:
             measure = claim.measure(side)
-            place = f"{paper.folder / 'claims.toml'}: claim {claim.id}: '{side.text}'"
+            place = f"{paper.folder / FILE}: claim {claim.id}: '{side.text}'"
             if measure.scenario not in experiments:
                 continue
             aqms = named[measure.scenario]

@@ -6,9 +6,7 @@ import hashlib
 import shutil
 import subprocess
 
-from aqmlab.papers.paper import Paper
-
-FILE = "claims.toml"
+from aqmlab.papers.paper import FILE, Paper
 
 
 def sentence(paper: Paper) -> str:

@@ -198,8 +198,8 @@ def conduct(
         raise InputError(f"paper '{paper.name}' has nothing that runs live: there is no {BEYOND}/{LIVE}.toml")
     planned = {
         preset: {
-            name: scenario.load(path, overrides, quick=quick)
-            for name, path in paper.scenarios(preset).items()
+            name: loaded
+            for name, loaded in paper.experiments(preset, overrides, quick=quick).items()
             if not live or (preset, name) == (BEYOND, LIVE)
         }
         for preset in (*presets, *((BEYOND,) if beyond or live else ()))

@@ -10,20 +10,19 @@ from pathlib import Path
 from aqmlab import scenario, search
 from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
-from aqmlab.papers.paper import Paper
+from aqmlab.papers.paper import FILE, Paper
 from aqmlab.papers.verdicts import HOLDS, UNDECIDED, UNJUDGED, Verdict, judge
 from aqmlab.runs.watcher import Watcher
-from aqmlab.search import Deviations, Grade, Quantity, Search, Space, Target
+from aqmlab.search import Deviations, Grade, Quantity, Search, Space, Target, plan
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.names import plain
 
-FILE = "search.toml"
 FOLDER = "search"
 
 
 def is_there(paper: Paper) -> bool:
     """Whether a paper has a search."""
-    return (paper.folder / FILE).is_file()
+    return paper.sampling is not None
 
 
 def load(paper: Paper, *, quick: bool = False) -> Search:
@@ -34,18 +33,19 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
 
     """
     path = paper.folder / FILE
-    if not is_there(paper):
-        raise InputError(f"paper '{paper.name}' has no search: there is no {path}")
-    found = search.read(path, paper.scenarios(FOLDER), quick=quick)
+    if paper.sampling is None:
+        raise InputError(f"paper '{paper.name}' has no search: there is no [space] in {path}")
+    levels = {name: preset.levels for name, preset in paper.presets.items()}
+    found = plan.search(paper.sampling, paper.factors, levels, paper.sampled, f"{path}: ", quick=quick)
     aqms = list(dict.fromkeys(side.aqm for claim in paper.statements for side in claim.operands))
     if found.own not in aqms:
-        raise InputError(f"{path}: own: {unknown('AQM', found.own, aqms)}")
+        raise InputError(f"{path}: space: own: {unknown('AQM', found.own, aqms)}")
     return found
 
 
 def made(paper: Paper) -> tuple[str, ...]:
     """Return the searches that were made, each with its date and what it chose."""
-    return load(paper).made if is_there(paper) else ()
+    return paper.sampling.made if paper.sampling else ()
 
 
 def targets(paper: Paper, searched: Search) -> list[Target]:
@@ -69,7 +69,7 @@ def explore(
     `aqmlab.search.conduct` continues from there.
 
     Raises:
-        InputError: if `search.toml` or a scenario is wrong.
+        InputError: if `paper.toml` or a scenario is wrong.
         CheckError: if a run broke one of its own checks.
         KeyboardInterrupt: if the user interrupted.
 

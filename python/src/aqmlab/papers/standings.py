@@ -1,4 +1,4 @@
-"""Tables of a paper's page: the metrics and costs of every AQM of a scenario, declared in `figures.toml`."""
+"""Tables of a paper's page: the metrics and costs of every AQM of a scenario, declared in `paper.toml`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Designed experiments: which settings of open factors come closest to given numbers, and which factors matter."""
 
 from aqmlab.search.outcome import Outcome, conduct
-from aqmlab.search.plan import Factor, Search, Setting, read
+from aqmlab.search.plan import Factor, Sampling, Search, Setting
 from aqmlab.search.space import Reach, Space, Turn, explore, turned
 from aqmlab.search.targets import Deviations, Grade, Quantity, Target
 
@@ -12,6 +12,7 @@ __all__ = [
     "Outcome",
     "Quantity",
     "Reach",
+    "Sampling",
     "Search",
     "Setting",
     "Space",
@@ -19,6 +20,5 @@ __all__ = [
     "Turn",
     "conduct",
     "explore",
-    "read",
     "turned",
 ]

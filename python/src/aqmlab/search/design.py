@@ -34,5 +34,5 @@ def neighbours(factors: Sequence[Factor], setting: Setting) -> list[Setting]:
         (*setting[:place], level, *setting[place + 1 :])
         for place, factor in enumerate(factors)
         for level in factor.levels
-        if level != setting[place]
+        if factor.is_sampled and level != setting[place]
     ]

@@ -26,11 +26,15 @@ Setting: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Factor:
-    """An open parameter; ``levels`` holds the values of each level's ``$names``."""
+    """An open parameter; ``levels`` holds the values of each level's ``$names``.
+
+    One that is not sampled is chosen by presets alone.
+    """
 
     name: str
     says: str
     levels: Mapping[str, Mapping[str, str]]
+    is_sampled: bool = True
 
     @property
     def shown(self) -> dict[str, str]:
@@ -46,6 +50,18 @@ class Factor:
         if self.names == (self.name,):
             return values[self.name]
         return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the configurations of a search are drawn, in full and quickly, and from which scenarios."""
+
+    own: str
+    sizes: bool
+    made: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    full: Mapping[str, int]
+    quick: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -95,34 +111,92 @@ class Search:
         return ", ".join(changed) or "as in the scenario files"
 
 
-def read(path: Path, scenarios: Mapping[str, Path], *, quick: bool = False) -> Search:
-    """Read a plan: a file of factors, and the scenario files that hold them as ``$names``.
+def sampling(table: Table) -> Sampling:
+    """Read how configurations are drawn: their numbers, and which scenarios are run in each.
 
     Raises:
         InputError: naming file, key and value.
 
     """
-    table = Table.read(path)
     counts = {key: table.count(key, least=least) for key, least in COUNTS.items()}
     counts |= {key: table.count(key, usual, 1) for key, usual in AGAIN.items()}
     fewer = table.table("quick")
+    quick = counts
     if fewer is not None:
-        shorter = {key: fewer.count(key, usual, COUNTS.get(key, 1)) for key, usual in counts.items()}
+        quick = {key: fewer.count(key, usual, COUNTS.get(key, 1)) for key, usual in counts.items()}
         fewer.done()
-        counts = shorter if quick else counts
-    factors = tuple(_factor(one) for one in table.tables("factor", "name"))
-    if not factors:
-        raise table.error("factor: is missing: give the open parameters, as [[factor]]")
-    own, sizes, made = table.text("own"), table.flag("sizes"), table.texts("made")
-    base = _base(table, factors, scenarios)
-    presets = {name: _preset(one, factors, base) for name, one in table.named("presets").items()}
+    found = Sampling(
+        table.text("own"), table.flag("sizes"), table.texts("made"), table.texts("scenarios"), counts, quick
+    )
     table.done()
-    return Search(factors, scenarios, own, sizes, base, presets, quick=quick, made=made, **counts)
+    return found
+
+
+def factors(table: Table) -> tuple[Factor, ...]:
+    """Read the factors of a file: its `[[factor]]` tables.
+
+    Raises:
+        InputError: naming file, factor, key and value.
+
+    """
+    return tuple(_factor(one) for one in table.tables("factor", "name"))
+
+
+def levels(table: Table, known: Sequence[Factor]) -> dict[str, str]:
+    """Read the levels of a preset: factors in their order, those that it leaves at the base left out.
+
+    Raises:
+        InputError: naming the preset, the factor and the level.
+
+    """
+    own = table.table("levels")
+    if own is None:
+        return {}
+    chosen = {factor.name: own.choice(factor.name, ("", *factor.levels), "") for factor in known}
+    own.done()
+    return {name: level for name, level in chosen.items() if level}
+
+
+def search(
+    sampled: Sampling,
+    known: Sequence[Factor],
+    presets: Mapping[str, Mapping[str, str]],
+    scenarios: Mapping[str, Path],
+    place: str,
+    *,
+    quick: bool = False,
+) -> Search:
+    """Return the plan of a search over scenario files, in which the factors' values stand as ``$names``.
+
+    Args:
+        sampled: how many configurations, and of what.
+        known: the factors.
+        presets: levels by preset.
+        scenarios: the scenario files by name.
+        place: start of every message: the file of the plan.
+        quick: fewer configurations and seeds.
+
+    Raises:
+        InputError: naming file, key and value.
+
+    """
+    if not known:
+        raise InputError(f"{place}factor: is missing: give the open parameters, as [[factor]]")
+    known, base = _base(place, known, scenarios)
+    named = {
+        name: tuple(own.get(factor.name, usual) for factor, usual in zip(known, base, strict=True))
+        for name, own in presets.items()
+    }
+    counts = sampled.quick if quick else sampled.full
+    return Search(
+        tuple(known), scenarios, sampled.own, sampled.sizes, base, named, quick=quick, made=sampled.made, **counts
+    )
 
 
 def _factor(table: Table) -> Factor:
     name = table.text("name")
-    factor = Factor(name, table.text("says"), table.named_values("levels", name))
+    is_sampled = table.choice("sampled", ("yes", "no"), "yes") == "yes"
+    factor = Factor(name, table.text("says"), table.named_values("levels", name), is_sampled)
     table.done()
     if len(factor.levels) < 2:
         raise table.error("levels: must hold at least two levels")
@@ -134,10 +208,10 @@ def _factor(table: Table) -> Factor:
     return factor
 
 
-def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]) -> Setting:
-    """Return the level of each factor in the scenario files, which must agree."""
+def _base(place: str, factors: Sequence[Factor], scenarios: Mapping[str, Path]) -> tuple[tuple[Factor, ...], Setting]:
+    """Return the factors of the searched scenarios, and the level of each in these files, which must agree."""
     if not scenarios:
-        raise table.error("there is no scenario to search")
+        raise InputError(f"{place}there is no scenario to search")
     base: dict[str, str] = {}
     for path in scenarios.values():
         first = scenario.load(path).points[0]
@@ -155,13 +229,7 @@ def _base(table: Table, factors: Sequence[Factor], scenarios: Mapping[str, Path]
             if base.setdefault(factor.name, level) != level:
                 raise InputError(f"{path}: values: {factor.name}: '{words}' differs from the other scenarios'")
     for factor in factors:
-        if factor.name not in base:
-            raise table.error(f"factor {factor.name}: no searched scenario has it under [values]")
-    return tuple(base[factor.name] for factor in factors)
-
-
-def _preset(table: Table, factors: Sequence[Factor], base: Setting) -> Setting:
-    pairs = zip(factors, base, strict=True)
-    setting = tuple(table.choice(factor.name, factor.levels, usual) for factor, usual in pairs)
-    table.done()
-    return setting
+        if factor.is_sampled and factor.name not in base:
+            raise InputError(f"{place}factor {factor.name}: no searched scenario has it under [values]")
+    found = tuple(factor for factor in factors if factor.name in base)
+    return found, tuple(base[factor.name] for factor in found)

@@ -309,7 +309,7 @@ def explore(
     """
     runs = Runs(search, targets, folder, watcher or Watcher())
     numbers = runs.first_seeds(seeds)
-    sample = list(dict.fromkeys(design.sample(search.factors, search.settings)))
+    sample = list(dict.fromkeys(_sample(search)))
     named = [search.base, *search.presets.values()]
     near = [one for setting in named for one in design.neighbours(search.factors, setting)] if around else []
     settings = list(dict.fromkeys([*named, *sample, *near]))
@@ -318,6 +318,16 @@ def explore(
     noise = None if len(numbers) >= repeated.ENOUGH else runs.noise(sample[: repeated.REPEATED], again, cores)
     scores = runs.scores(settings, numbers, cores, noise)
     return Space(search, targets, scores, sample, numbers, noise, folder)
+
+
+def _sample(search: Search) -> list[Setting]:
+    """Return sampled settings; what only presets choose stays at the base."""
+    drawn = design.sample([factor for factor in search.factors if factor.is_sampled], search.settings)
+    found = []
+    for levels in map(iter, drawn):
+        pairs = zip(search.factors, search.base, strict=True)
+        found.append(tuple(next(levels) if factor.is_sampled else usual for factor, usual in pairs))
+    return found
 
 
 def _between(group: Reals, outcomes: Reals) -> Reals:

@@ -23,7 +23,7 @@ import numpy as np
 from aqmlab.files.documents import Table
 from aqmlab.papers import claims, searching
 from aqmlab.papers.claims import Claim
-from aqmlab.papers.verdicts import HOLDS, Judgement, Verdict, family, judge
+from aqmlab.papers.verdicts import Judgement, Verdict, family, judge
 from aqmlab.search.noise import REPEATED, Noise
 from aqmlab.stats.statistics import Reals
 
@@ -109,14 +109,15 @@ class Case:
 
 
 REFUTED = (Verdict.NOT_REPRODUCED,)
+HOLDS = (Verdict.REPRODUCED, Verdict.IN_PART)
 CASES = (
     Case("a < b", 1.0, "no difference", REFUTED, HOLDS),
     Case("a < b", 0.5, "half", HOLDS, REFUTED),
     Case("a < b", 2.0, "twice", REFUTED, HOLDS),
     Case("a < b by 50%", 0.5, "half: the paper's size", (Verdict.REPRODUCED,), REFUTED),
-    Case("a < b by 50%", 0.85, "15 % less: a quarter of it", (Verdict.DIRECTION_ONLY,), (Verdict.REPRODUCED,)),
-    Case("a < b by at least 28%", 0.4, "60 % less", (Verdict.REPRODUCED,), (Verdict.DIRECTION_ONLY, *REFUTED)),
-    Case("a < b by at least 28%", 0.85, "15 % less", (Verdict.DIRECTION_ONLY,), (Verdict.REPRODUCED,)),
+    Case("a < b by 50%", 0.85, "15 % less: a quarter of it", (Verdict.IN_PART,), (Verdict.REPRODUCED,)),
+    Case("a < b by at least 28%", 0.4, "60 % less", (Verdict.REPRODUCED,), (Verdict.IN_PART, *REFUTED)),
+    Case("a < b by at least 28%", 0.85, "15 % less", (Verdict.IN_PART,), (Verdict.REPRODUCED,)),
     Case("a <= b within 10%", 1.0, "no difference", HOLDS, REFUTED),
     Case("a = b within 10%", 1.0, "no difference", HOLDS, REFUTED),
     Case("a = b within 10%", 1.3, "30 % more", REFUTED, HOLDS),

@@ -68,7 +68,7 @@ expect = ["fifo < codel"]
 id = "small-3"
 says = "The sun shines"
 where = "section 4"
-not_checkable = "there is no sun in the simulator"
+not_testable = "there is no sun in the simulator"
 [[claim]]
 id = "small-4"
 says = "A drives better than B"
@@ -299,13 +299,13 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
     assert verdicts == {
         "small-1": "reproduced",
         "small-2": "not reproduced",
-        "small-3": "not checkable",
-        "small-4": "not checkable",
+        "small-3": "not testable",
+        "small-4": "not testable",
     }
     first = document["claims"][0]
     assert {"paper", "measured", "why"} <= set(first)
     assert first["measured"]["codel"]["n"] == 3
-    assert document["claims"][1]["why"].startswith("0 of 2 hold")
+    assert document["claims"][1]["why"].startswith("not at 200p; open at 100p. 0 of 2 hold")
     assert {run["scenario"] for run in document["runs"]} == {"line"}
     assert json.loads((Path("out") / "claims.json").read_text())["claims"] == document["claims"]
     for file in ("index.html", "s-pie.html", "s-pie/figures/figure-1-printed.svg", "s-pie/printed/line/manifest.json"):
@@ -418,10 +418,10 @@ def quick_runs_less_and_says_what_it_cannot_decide_and_what_the_full_form_decide
     assert ended.status == 0
     document = json.loads(Path("out.json").read_text())
     assert {run["point"]["buffer"] for run in document["runs"]} == {"100p"}
-    assert [one["verdict"] for one in document["claims"][:2]] == ["not checkable", "inconclusive"]
+    assert [one["verdict"] for one in document["claims"][:2]] == ["not testable", "inconclusive"]
     assert [one["full_form"] for one in document["claims"][:2]] == ["reproduced", None]
     page = (Path("out") / "s-pie.html").read_text()
-    limits = "leaves 1 of 4 claims (small-2) undecided; the full form's verdict stands beside its own."
+    limits = "leaves 1 of 4 claims (small-2) open; the full form's verdict stands beside its own."
     for text in (" ".join(ended.out.split()), page.replace("&#39;", "'")):
         assert limits in text
     assert "(full form: reproduced)" in page

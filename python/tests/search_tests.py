@@ -88,7 +88,7 @@ doubt.codel = "nothing loses half of its packets"
 id = "small-3"
 says = "The sun shines"
 where = "section 4"
-not_checkable = "there is no sun in the simulator"
+not_testable = "there is no sun in the simulator"
 """
 FIGURES = """
 [[figure]]
@@ -174,7 +174,7 @@ def the_setting_that_gives_the_papers_numbers_is_found(outcome: Outcome) -> None
     assert (best.near, best.numbers) == (2, 2)
     assert {name: grade.word for name, grade in best.grades.items()} == {
         "small-1": "reproduced",
-        "small-2": "direction only",
+        "small-2": "reproduced in part",
     }
 
 

@@ -22,14 +22,10 @@ if TYPE_CHECKING:
 
 STYLES = {
     "reproduced": "green",
-    "size undecided": "yellow",
-    "direction only": "yellow",
-    "holds by itself": "cyan",
-    "fails by itself": "cyan",
+    "reproduced in part": "yellow",
     "inconclusive": "cyan",
     "not reproduced": "red",
     "not testable": "dim",
-    "not checkable": "dim",
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, counted_tables, counts
-from aqmlab.papers.verdicts import HOLDS, UNDECIDED, Check, Judgement, Ratio, Verdict
+from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
 from aqmlab.search import Reach, Space, turned
 from aqmlab.vocabulary.names import listed
 
@@ -205,15 +205,11 @@ def limits(reproduction: Reproduction) -> str:
         return ""
     tables = counted_tables(reproduction)
 
-    def having(verdicts: Sequence[Verdict]) -> list[str]:
-        return [one.claim.id for one in tables if any(each.verdict in verdicts for each in one.judgements.values())]
-
-    claims, sizes = having(UNDECIDED), having([Verdict.SIZE_UNDECIDED])
-    parts = [f"{len(claims)} of {len(tables)} claims{_named(claims)}"] if claims else []
-    parts += [f"the size of {len(sizes)}{_named(sizes)}"] if sizes else []
-    told = " and ".join(parts)
-    decided = f"leaves {told} undecided" if told else "decides every claim"
-    where = " in some preset" if told and len(reproduction.presets) > 1 else ""
+    claims = [
+        one.claim.id for one in tables if any(each.verdict == Verdict.INCONCLUSIVE for each in one.judgements.values())
+    ]
+    decided = f"leaves {len(claims)} of {len(tables)} claims{_named(claims)} open" if claims else "decides every claim"
+    where = " in some preset" if claims and len(reproduction.presets) > 1 else ""
     is_kept = any(one.full for one in tables)
     full = (
         "the full form's verdict stands beside its own" if is_kept else "verdicts of the full form are not kept with it"
@@ -228,7 +224,7 @@ def _named(names: Sequence[str]) -> str:
 def _chart(table: ClaimTable) -> Chart | None:
     checks: dict[str, list[tuple[int, str, Check]]] = {}
     for number, (preset, one) in enumerate(table.judgements.items()):
-        for check in (*one.checks, *one.besides):
+        for check in one.checks:
             if check.ratio is not None:
                 checks.setdefault(check.expectation, []).append((number, preset, check))
     if not checks:
@@ -293,7 +289,7 @@ def _tick(ratio: float) -> str:
 
 
 def _lines(reach: Reach, space: Space, deciding: str) -> tuple[tuple[str, tuple[Tile, ...]], ...]:
-    order = [*HOLDS, *(one for one in Verdict if one not in HOLDS)]
+    order = [*Verdict]
     shown = [cell for cell in reach.cells if cell.sampled or cell.presets]
     letters = [name[0] for name in space.search.presets]
     shown.sort(key=lambda cell: order.index(Verdict(cell.grade.word)))

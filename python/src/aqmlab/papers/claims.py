@@ -10,8 +10,8 @@ more than that.
 
 A size is judged on both sides (``by 34%``: half to twice as much) or on one (``by at least 34%``).
 
-``expect`` holds the main parts, which make the verdict; ``besides`` what the paper says on the way, which is judged and
-shown with it. ``given`` says what must be so for the claim to be testable (a queue, losses), in the same form.
+``expect`` holds every part of the sentence under ``says``: the verdict covers all of it. ``given`` says what must be so
+for the claim to be testable (a queue, losses), in the same form.
 
 A ``[[mechanism]]`` is a claim of ours: why something comes out as it does, as an ablation; ``explains`` names claims.
 
@@ -81,8 +81,7 @@ class Claim:
         says: the paper's statement, in a sentence.
         where: where the paper makes it.
         unit: unit of the measure; ``scale`` converts measured values to it.
-        expectations: the main parts, which make the verdict.
-        besides: incidental parts, judged and shown beside it.
+        expectations: the parts of the statement, which make the verdict.
         given: what must be so for the claim to be testable.
         paper: the paper's numbers, by operand.
         doubt: why a number of the paper cannot be right: then the order is judged, but not its size.
@@ -102,7 +101,6 @@ class Claim:
     scale: float
     measures: dict[str, Measure]
     expectations: tuple[Expectation, ...]
-    besides: tuple[Expectation, ...]
     given: tuple[Expectation, ...]
     paper: dict[str, float]
     doubt: dict[str, str]
@@ -116,8 +114,8 @@ class Claim:
 
     @property
     def parts(self) -> tuple[Expectation, ...]:
-        """All that it needs measured: main and incidental parts, and what must be given."""
-        return (*self.expectations, *self.besides, *self.given)
+        """All that it needs measured: its parts, and what must be given."""
+        return (*self.expectations, *self.given)
 
     @property
     def operands(self) -> list[Operand]:
@@ -222,14 +220,13 @@ def _claim(table: Table) -> Claim:
         scale=table.number("scale", 1.0),
         measures=measures,
         expectations=_expectations(table, "expect"),
-        besides=_expectations(table, "besides"),
         given=_expectations(table, "given"),
         paper=table.numbers("paper"),
         doubt=table.words("doubt"),
         factor=_factor(table),
         each=table.flag("each_point"),
         contestants=table.text("contestants", ""),
-        unjudged=table.text("not_checkable", ""),
+        unjudged=table.text("not_testable", ""),
         changes=tuple(_change(table, text) for text in table.texts("changed")),
         note=table.text("note", ""),
     )

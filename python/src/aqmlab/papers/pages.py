@@ -30,14 +30,10 @@ Same: TypeAlias = "list[tuple[str, Figure, Markup]]"
 _NUMBERED = re.compile(r"Figures? ([\d, and]+)")
 CLASSES = {
     Verdict.REPRODUCED: "good",
-    Verdict.SIZE_UNDECIDED: "half",
-    Verdict.DIRECTION_ONLY: "half",
-    Verdict.HOLDS_ALONE: "open",
-    Verdict.FAILS_ALONE: "open",
+    Verdict.IN_PART: "half",
     Verdict.INCONCLUSIVE: "open",
     Verdict.NOT_REPRODUCED: "bad",
     Verdict.NOT_TESTABLE: "open",
-    Verdict.NOT_CHECKABLE: "open",
 }
 
 

@@ -160,7 +160,20 @@ class Reproduction:
             found = measures.values(result, measure, claim.aqm(side), places[point])
             return {seed: value * claim.scale for seed, value in found.items()}
 
-        return judge(claim, measured, self._points(claim, preset))
+        return judge(claim, measured, self._points(claim, preset), names=self._names(claim, preset))
+
+    def _names(self, claim: Claim, preset: str) -> dict[int, str]:
+        """Return what the points of a claim's sweep are called."""
+        measure = claim.measure(claim.operands[0]) if claim.operands else None
+        result = self.result(preset, measure.scenario) if measure else None
+        if measure is None or result is None:
+            return {}
+        fixed = dict(measure.point)
+        called = [
+            ", ".join(value for key, value in result.points[place].items() if key not in fixed)
+            for place in measures.points_of(result, measure)
+        ]
+        return dict(enumerate(called))
 
     def _points(self, claim: Claim, preset: str) -> Sequence[int]:
         if not claim.each:
@@ -277,7 +290,6 @@ def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any
         "from": paper,
         "preset": preset,
         "checks": [_check_entry(check) for check in judgement.checks],
-        "besides": [_check_entry(check) for check in judgement.besides],
         "explains": list(claim.explains),
     }
 
@@ -287,6 +299,7 @@ def _check_entry(check: Check) -> dict[str, Any]:
         "expected": check.expectation,
         "point": check.point,
         "verdict": str(check.verdict),
+        "holds": check.holds,
         "words": check.words,
         "p_holds": check.p_holds,
         "p_fails": check.p_fails,

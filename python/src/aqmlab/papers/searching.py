@@ -11,7 +11,7 @@ from aqmlab import scenario, search
 from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import FILE, Paper
-from aqmlab.papers.verdicts import HOLDS, UNDECIDED, UNJUDGED, Verdict, judge
+from aqmlab.papers.verdicts import Verdict, judge
 from aqmlab.runs.watcher import Watcher
 from aqmlab.search import Deviations, Grade, Quantity, Search, Space, Target, plan
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -89,9 +89,10 @@ def grade(claim: Claim, values: Mapping[str, Mapping[int, float]], noise: Deviat
         found = values.get(side.text, {})
         return {0: math.fsum(found.values()) / len(found)} if found and noise else found
 
-    one = judge(claim, measured, [0], noise).verdict
-    is_judged, is_decided = one not in UNJUDGED, one not in UNDECIDED
-    return Grade(str(one), one in HOLDS, one == Verdict.REPRODUCED, is_judged, is_decided)
+    one = judge(claim, measured, [0], noise)
+    is_decided = one.holds or one.verdict != Verdict.INCONCLUSIVE
+    is_judged = one.verdict != Verdict.NOT_TESTABLE
+    return Grade(str(one.verdict), one.holds, one.verdict == Verdict.REPRODUCED, is_judged, is_decided)
 
 
 def _is_within(claim: Claim, named: Mapping[str, set[str]]) -> bool:

@@ -5,17 +5,24 @@ difference lies: beyond a margin, or between two. If its 95 % interval lies ther
 outside, the expectation is refuted; if the margin is inside the interval, it is inconclusive, since the interval then
 holds the claim and its opposite.
 
-A claim holds if all its expectations do. This needs no correction: each is tested at 2.5 %, and so is all of them
-together (intersection-union test, Berger 1982). A claim is refuted if one of them is, and this does need one: the
-smallest p is multiplied by the number of expectations (Bonferroni). The claims of a paper under one preset are a
-family: both lists are corrected by Holm's procedure, and claims that are no longer significant are undecided: they hold
-or fail by themselves, but not among so many.
+A claim is a whole sentence: its parts are its expectations, at each point of the sweep that it speaks of.
+
+- *reproduced*: every part holds, with the paper's size where it gives one;
+- *reproduced in part*: some parts hold and others are refuted, or all hold and a size is another;
+- *not reproduced*: a part is refuted and none holds;
+- *inconclusive*: nothing is refuted, and the runs leave a part or its size open;
+- *not testable*: nothing queues, or the paper says too little.
+
+That all parts hold needs no correction: each is tested at 2.5 %, and so is all of them together (intersection-union
+test, Berger 1982). That some part holds, or is refuted, does need one: the smallest p is multiplied by the number of
+parts (Bonferroni). The claims of a paper under one preset are a family: the three lists are corrected by Holm's
+procedure, and a claim that is significant only before this correction is inconclusive.
 
 An effect with a size in the paper is reproduced if its whole interval is between half and twice that size; a claim may
-narrow this factor. If the interval holds other sizes as well, the size is undecided. Sizes are compared as logarithms
-of the ratio of both sides, so that a third of something and three times it are equally far from no change, and neither
-side is preferred. If not even the direction can be told, and the interval leaves out all of these sizes, the
-expectation is refuted: what is there is smaller than what the paper found.
+narrow this factor. If the interval holds other sizes as well, the size is open. Sizes are compared as logarithms of the
+ratio of both sides, so that a third of something and three times it are equally far from no change, and neither side is
+preferred. An effect whose direction is open is never refuted for its size: with more runs it may be a small one of the
+claimed direction.
 
 Two runs refute nothing, and runs that all agree are no certainty: chance alone does that in one of 2^n cases. Where
 both sides are zero in every run there is nothing to compare: "less" is then neither met nor missed, and a claim of such
@@ -35,6 +42,7 @@ from aqmlab.papers.claims import Claim, Expectation, Operand
 from aqmlab.search import Deviations
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
+from aqmlab.vocabulary.names import listed
 
 # Measurements of an operand at a point of the sweep: a value per seed.
 Measured: TypeAlias = Callable[[Operand, int], Mapping[int, float]]
@@ -47,23 +55,20 @@ class Verdict(StrEnum):
     """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
-    SIZE_UNDECIDED = "size undecided"
-    DIRECTION_ONLY = "direction only"
-    HOLDS_ALONE = "holds by itself"
-    FAILS_ALONE = "fails by itself"
+    IN_PART = "reproduced in part"
     INCONCLUSIVE = "inconclusive"
     NOT_REPRODUCED = "not reproduced"
     NOT_TESTABLE = "not testable"
-    NOT_CHECKABLE = "not checkable"
 
 
-HOLDS = (Verdict.REPRODUCED, Verdict.SIZE_UNDECIDED, Verdict.DIRECTION_ONLY)
-# What the runs do not decide.
-UNDECIDED = (Verdict.HOLDS_ALONE, Verdict.FAILS_ALONE, Verdict.INCONCLUSIVE)
-# Without a judgement.
-UNJUDGED = (Verdict.NOT_TESTABLE, Verdict.NOT_CHECKABLE)
-# From the best to the worst: a claim has the worst verdict of its expectations.
-ORDER = (*HOLDS, Verdict.INCONCLUSIVE, *UNJUDGED, Verdict.NOT_REPRODUCED)
+# What each verdict means, in a line.
+MEANINGS = {
+    Verdict.REPRODUCED: "every part of the statement holds beyond chance, with the paper's size where it gives one",
+    Verdict.IN_PART: "some parts hold and others do not, or all hold with another size",
+    Verdict.INCONCLUSIVE: "the runs leave a part, or its size, open",
+    Verdict.NOT_REPRODUCED: "the measured difference excludes the statement",
+    Verdict.NOT_TESTABLE: "nothing queues, or the paper says too little",
+}
 # A mean below this share of the largest value is none.
 ROUNDING = 1e-12
 # Runs with which something can be refuted.
@@ -94,14 +99,16 @@ class Ratio:
 class Check:
     """An expectation judged at a point; ``words`` give the reason. Below or at zero on the right there is no ratio.
 
-    ``p_holds`` is the probability that chance alone makes it hold as clearly, ``p_fails`` that chance refutes it. A tie
-    is two sides that are zero in every run where the left one is to be less.
+    It ``holds`` if its direction does, whatever its size. ``p_holds`` is the probability that chance alone makes it
+    hold as clearly, ``p_fails`` that chance refutes it. A tie is two sides that are zero in every run where the left
+    one is to be less.
     """
 
     expectation: str
     point: int
     verdict: Verdict
     words: str
+    holds: bool = False
     p_holds: float = 1.0
     p_fails: float = 1.0
     is_tie: bool = False
@@ -112,8 +119,7 @@ class Check:
 class Judgement:
     """A claim judged.
 
-    ``checks`` are of its main parts; ``besides`` of incidental ones. ``measured`` holds, by operand, the mean of each
-    point with its interval.
+    ``checks`` are of its parts; ``measured`` holds, by operand, the mean of each point with its interval.
     """
 
     claim: Claim
@@ -121,7 +127,11 @@ class Judgement:
     why: str
     checks: tuple[Check, ...]
     measured: dict[str, list[Estimate | None]]
-    besides: tuple[Check, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether every part holds in its direction, whatever its size."""
+        return bool(self.checks) and all(check.holds for check in self.checks)
 
     @property
     def p_holds(self) -> float:
@@ -129,13 +139,24 @@ class Judgement:
         return max(check.p_holds for check in self.checks)
 
     @property
+    def p_some_holds(self) -> float:
+        """The probability that chance alone makes some of it hold."""
+        return min(1.0, len(self.checks) * min(check.p_holds for check in self.checks))
+
+    @property
     def p_fails(self) -> float:
         """The probability that chance alone refutes some of it."""
         return min(1.0, len(self.checks) * min(check.p_fails for check in self.checks))
 
 
-def judge(claim: Claim, measured: Measured, points: Sequence[int], noise: Deviations | None = None) -> Judgement:
-    """Judge a claim by itself; ``points`` are those of the sweep that it applies to.
+def judge(
+    claim: Claim,
+    measured: Measured,
+    points: Sequence[int],
+    noise: Deviations | None = None,
+    names: Mapping[int, str] | None = None,
+) -> Judgement:
+    """Judge a claim by itself; ``points`` are those of the sweep that it applies to, ``names`` what they are called.
 
     With ``noise`` every measurement is one mean, and a sample with these deviations takes its place.
     """
@@ -143,41 +164,49 @@ def judge(claim: Claim, measured: Measured, points: Sequence[int], noise: Deviat
     def finite(side: Operand, point: int) -> Mapping[int, float]:
         return {seed: value for seed, value in measured(side, point).items() if math.isfinite(value)}
 
-    def checks(parts: Sequence[Expectation]) -> tuple[Check, ...]:
-        return tuple(_check(claim, one, finite, point, noise) for point in points for one in parts)
-
     means = {side.text: [_mean(finite(side, point)) for point in points] for side in claim.operands}
     if claim.unjudged:
-        return Judgement(claim, Verdict.NOT_CHECKABLE, claim.unjudged, (), means)
-    main, besides = checks(claim.expectations), checks(claim.besides)
-    if not main:
-        return Judgement(claim, Verdict.NOT_CHECKABLE, "the scenario has no such point", (), means)
+        return Judgement(claim, Verdict.NOT_TESTABLE, claim.unjudged, (), means)
+    every = tuple(_check(claim, one, finite, point, noise) for point in points for one in claim.expectations)
+    if not every:
+        return Judgement(claim, Verdict.NOT_TESTABLE, "the scenario has no such point", (), means)
     lacking = [words for point in points for one in claim.given if (words := _lacks(one, finite, point))]
     if lacking:
-        return Judgement(claim, Verdict.NOT_TESTABLE, f"needs {lacking[0]}", (), means, besides)
-    told = [check for check in main if not check.is_tie] or main
-    worst = max((check.verdict for check in told), key=ORDER.index)
-    judgement = Judgement(claim, worst, _why(main, told, besides), tuple(told), means, besides)
-    if worst == Verdict.NOT_REPRODUCED and judgement.p_fails > CHANCE:
-        return _doubted(judgement, f"one of {len(told)} may fail by chance: p = {judgement.p_fails:.2g}")
+        return Judgement(claim, Verdict.NOT_TESTABLE, f"needs {lacking[0]}", (), means)
+    checks = tuple(check for check in every if not check.is_tie) or every
+    why = _why(checks, len(every) - len(checks), names or {})
+    judgement = Judgement(claim, _whole(checks), why, checks, means)
+    if any(check.verdict == Verdict.NOT_REPRODUCED for check in checks):
+        if judgement.p_fails > CHANCE:
+            return _open(judgement, f"one of {len(checks)} may fail by chance: p = {judgement.p_fails:.2g}")
+        if judgement.p_some_holds > CHANCE:
+            return dataclasses.replace(judgement, verdict=Verdict.NOT_REPRODUCED)
     return judgement
 
 
 def family(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return the claims of a paper judged together: by Holm's correction some hold or fail only by themselves."""
-    judged = [one for one in judgements if one.verdict not in UNJUDGED and one.checks]
-    holds = dict(zip(map(id, judged), statistics.holm_p([one.p_holds for one in judged]), strict=True))
-    fails = dict(zip(map(id, judged), statistics.holm_p([one.p_fails for one in judged]), strict=True))
+    """Return the claims of a paper judged together: what is significant only before Holm's correction is open."""
+    judged = [one for one in judgements if one.verdict != Verdict.NOT_TESTABLE and one.checks]
+
+    def corrected(p_of: Callable[[Judgement], float]) -> dict[int, float]:
+        return dict(zip(map(id, judged), statistics.holm_p([p_of(one) for one in judged]), strict=True))
+
+    every = corrected(lambda one: one.p_holds)
+    some = corrected(lambda one: one.p_some_holds)
+    fails = corrected(lambda one: one.p_fails)
 
     def among_all(one: Judgement) -> Judgement:
-        if one.verdict not in (*HOLDS, Verdict.NOT_REPRODUCED):
+        if one.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE):
             return one
-        corrected, doubted = (holds, Verdict.HOLDS_ALONE) if one.verdict in HOLDS else (fails, Verdict.FAILS_ALONE)
-        p_value = corrected.get(id(one), 0.0)
-        if p_value <= CHANCE:
-            return one
-        reason = f"significant by itself, but not among {len(judged)} claims: p = {p_value:.2g} by Holm"
-        return _doubted(one, reason, doubted)
+        is_refuted = any(check.verdict == Verdict.NOT_REPRODUCED for check in one.checks)
+        partly = any(check.verdict == Verdict.NOT_TESTABLE for check in one.checks)
+        p_value = (fails if is_refuted else some if partly else every).get(id(one), 0.0)
+        if p_value > CHANCE:
+            reason = f"significant only before correction for {len(judged)} claims: p = {p_value:.2g} by Holm"
+            return _open(one, reason)
+        if is_refuted and one.verdict == Verdict.IN_PART and some[id(one)] > CHANCE:
+            return dataclasses.replace(one, verdict=Verdict.NOT_REPRODUCED)
+        return one
 
     return [among_all(one) for one in judgements]
 
@@ -200,7 +229,7 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int, noise
     b = [one.right.number if one.right.number is not None else right[seed] for seed in seeds]
 
     def unchecked(words: str) -> Check:
-        return Check(one.text, point, Verdict.NOT_CHECKABLE, words)
+        return Check(one.text, point, Verdict.NOT_TESTABLE, words)
 
     for side, found in ((one.left, left), (one.right, right)):
         if side.number is None and not found:
@@ -229,18 +258,14 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int, noise
     if len(a) < ENOUGH_TO_REFUTE:
         p_fails = 1.0
     if p_holds <= CHANCE:
-        return Check(one.text, point, *_size(claim, one, a, b), p_holds, p_fails, ratio=ratio)
+        return Check(one.text, point, *_size(claim, one, a, b), True, p_holds, p_fails, ratio=ratio)
     if p_fails <= CHANCE:
         what = "too far" if one.relation == "=" else _refuted(one, difference)
         words = f"{one.text}: {what} {_by(difference, base)}"
-        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, p_fails, ratio=ratio)
-    expected = _papers_size(claim, one)
-    p_smaller = _smaller(claim, one, a, b)
-    if p_smaller <= CHANCE:
-        words = f"{one.text}: not distinguishable {_by(difference, base)}, and less than {expected:+.1%} in the paper"
-        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, p_holds, min(p_fails, p_smaller), ratio=ratio)
-    words = f"{one.text}: not distinguishable {_by(difference, base)}"
-    return Check(one.text, point, Verdict.INCONCLUSIVE, words, p_holds, p_fails, ratio=ratio)
+        return Check(one.text, point, Verdict.NOT_REPRODUCED, words, False, p_holds, p_fails, ratio=ratio)
+    smaller = f", smaller than {_papers_size(claim, one):+.1%} in the paper" if _is_smaller(claim, one, a, b) else ""
+    words = f"{one.text}: not distinguishable {_by(difference, base)}{smaller}"
+    return Check(one.text, point, Verdict.INCONCLUSIVE, words, False, p_holds, p_fails, ratio=ratio)
 
 
 def _chances(one: Expectation, differences: Sequence[float], bounds: Sequence[float]) -> tuple[float, float]:
@@ -279,15 +304,15 @@ def _lacks(one: Expectation, measured: Measured, point: int) -> str:
     return "" if met else f"{one.text}, and it is {left:.3g} beside {right:.3g}"
 
 
-def _smaller(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> float:
-    """Return the probability that chance alone makes a difference of the paper's size as small as this one."""
+def _is_smaller(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence[float]) -> bool:
+    """Whether the interval leaves out all sizes that count as the paper's."""
     claimed = _claimed_sign(one)
     expected = _papers_size(claim, one)
     strict = one.relation in ("<", ">")
     if not strict or expected is None or expected * claimed <= 0.0 or _doubts(claim, one):
-        return 1.0
+        return False
     least, _ = _sizes(claim, one, expected, left, right)
-    return _fails([claimed * (a - b * (1.0 + _of(right) * least)) for a, b in zip(left, right, strict=True)])
+    return _fails([claimed * (a - b * (1.0 + _of(right) * least)) for a, b in zip(left, right, strict=True)]) <= CHANCE
 
 
 def _closed(
@@ -321,22 +346,22 @@ def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence
         return Verdict.REPRODUCED, f"{one.text}: holds {_by(difference, base)}; the paper gives no size"
     doubted = _doubts(claim, one)
     if doubted:
-        return Verdict.DIRECTION_ONLY, f"{one.text}: holds {_by(difference, base)}; {doubted[0]}"
+        return Verdict.IN_PART, f"{one.text}: holds {_by(difference, base)}; {doubted[0]}"
     expected = _papers_size(claim, one)
     if expected is None or not base:
-        return Verdict.DIRECTION_ONLY, f"{one.text}: holds, but {one.right.text} is zero: a share of it is undefined"
+        return Verdict.IN_PART, f"{one.text}: holds, but {one.right.text} is zero: a share of it is undefined"
     change = difference.value / abs(base)
     words = f"{one.text}: {change:+.1%} ({_share_ends(left, right)}; {expected:+.1%} in the paper"
     if change * expected <= 0.0:
-        return Verdict.DIRECTION_ONLY, f"{words}: its own numbers say the opposite)"
+        return Verdict.IN_PART, f"{words}: its own numbers say the opposite)"
     least, most = _sizes(claim, one, expected, left, right)
     verdict = _within(expected, (least, most), left, right)
     further = "or less" if one.relation == "<" else "or more"
     allowed = f"{least:+.1%} to {most:+.1%}" if math.isfinite(most) else f"{least:+.1%} {further}"
     told = {
         Verdict.REPRODUCED: f"allowed is {allowed}",
-        Verdict.SIZE_UNDECIDED: f"too few runs to tell whether it is {allowed}",
-        Verdict.DIRECTION_ONLY: f"not {allowed}",
+        Verdict.INCONCLUSIVE: f"too few runs to decide whether it is {allowed}",
+        Verdict.IN_PART: f"not {allowed}",
     }
     return verdict, f"{words}; {told[verdict]})"
 
@@ -354,7 +379,7 @@ def _within(expected: float, sizes: tuple[float, float], left: Sequence[float], 
         bounds.append([-value for value in beyond(sizes[1])])
     if all(_met(margins) <= CHANCE for margins in bounds):
         return Verdict.REPRODUCED
-    return Verdict.DIRECTION_ONLY if any(_fails(margins) <= CHANCE for margins in bounds) else Verdict.SIZE_UNDECIDED
+    return Verdict.IN_PART if any(_fails(margins) <= CHANCE for margins in bounds) else Verdict.INCONCLUSIVE
 
 
 def _met(margins: Sequence[float]) -> float:
@@ -474,22 +499,56 @@ def _mean(found: Mapping[int, float]) -> Estimate | None:
     return statistics.mean([found[seed] for seed in sorted(found)]) if found else None
 
 
-def _doubted(judgement: Judgement, reason: str, verdict: Verdict = Verdict.INCONCLUSIVE) -> Judgement:
-    return dataclasses.replace(judgement, verdict=verdict, why=f"{judgement.why}; {reason}")
+def _open(judgement: Judgement, reason: str) -> Judgement:
+    return dataclasses.replace(judgement, verdict=Verdict.INCONCLUSIVE, why=f"{judgement.why}; {reason}")
 
 
-def _why(main: Sequence[Check], told: Sequence[Check], besides: Sequence[Check]) -> str:
-    """Give the reason: the failures first, then wrong sizes, then how many expectations hold."""
-    holding = sum(check.verdict in HOLDS for check in told)
-    ranked = sorted(told, key=lambda check: -ORDER.index(check.verdict))
-    worst = [check.words for check in ranked if check.verdict == ranked[0].verdict]
-    count = f"{holding} of {len(told)} hold; " if len(told) > 1 else ""
-    more = f"; and {len(worst) - 3} more" if len(worst) > 3 else ""
-    ties = len(main) - len(told)
+def _whole(checks: Sequence[Check]) -> Verdict:
+    """Return the verdict on a sentence with these parts."""
+    there = {check.verdict for check in checks}
+    if Verdict.NOT_REPRODUCED in there:
+        return Verdict.IN_PART if any(check.holds for check in checks) else Verdict.NOT_REPRODUCED
+    if there == {Verdict.NOT_TESTABLE}:
+        return Verdict.NOT_TESTABLE
+    if Verdict.INCONCLUSIVE in there:
+        return Verdict.INCONCLUSIVE
+    return Verdict.REPRODUCED if there == {Verdict.REPRODUCED} else Verdict.IN_PART
+
+
+# From the worst: the parts that a reason begins with.
+_WORST = (
+    Verdict.NOT_REPRODUCED,
+    Verdict.NOT_TESTABLE,
+    Verdict.INCONCLUSIVE,
+    Verdict.IN_PART,
+    Verdict.REPRODUCED,
+)
+
+
+def _why(checks: Sequence[Check], ties: int, names: Mapping[int, str]) -> str:
+    """Give the reason: where it holds along a sweep, how many parts hold, and the worst of them."""
+    holding = sum(check.holds for check in checks)
+    worst = next(verdict for verdict in _WORST if any(check.verdict == verdict for check in checks))
+    words = [check.words for check in checks if check.verdict == worst]
+    count = f"{holding} of {len(checks)} hold; " if len(checks) > 1 else ""
+    more = f"; and {len(words) - 3} more" if len(words) > 3 else ""
     left_out = f"; {ties} compare{'s' if ties == 1 else ''} zero with zero" if ties else ""
-    aside = sum(check.verdict in HOLDS for check in besides)
-    parts = f"of {len(besides)} incidental parts {aside} hold{'s' if aside == 1 else ''}"
-    if len(besides) == 1:
-        parts = f"its incidental part {'holds' if aside else 'is not shown to hold'}"
-    beside = f"; {parts}" if besides else ""
-    return f"{count}{'; '.join(worst[:3])}{more}{left_out}{beside}"
+    return f"{_range(checks, names)}{count}{'; '.join(words[:3])}{more}{left_out}"
+
+
+def _range(checks: Sequence[Check], names: Mapping[int, str]) -> str:
+    """Say at which points of a sweep all parts hold, and at which not; nothing of a single point."""
+    points = list(dict.fromkeys(check.point for check in checks))
+    if len(points) < 2:
+        return ""
+    held = {point: all(check.holds for check in checks if check.point == point) for point in points}
+    refuted = {check.point for check in checks if check.verdict == Verdict.NOT_REPRODUCED}
+    kinds = {
+        "holds at": [point for point in points if held[point]],
+        "not at": [point for point in points if point in refuted],
+        "open at": [point for point in points if not held[point] and point not in refuted],
+    }
+    parts = [
+        f"{word} {listed([names.get(point, str(point)) for point in found])}" for word, found in kinds.items() if found
+    ]
+    return f"{'; '.join(parts)}. "

@@ -22,8 +22,8 @@ import aqmlab
 from aqmlab import _native
 from aqmlab.cli.main import app
 from aqmlab.scenario import registry, schema
-from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack
-from aqmlab.scenario.kinds import COMMON, KINDS, STACKS, TRANSPORTS, Key, SourceKind, Transport
+from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack, of_the_field
+from aqmlab.scenario.kinds import COMMON, KINDS, PAPERS, STACKS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.scenario.values import takes
@@ -51,6 +51,7 @@ def pages() -> dict[str, str]:
         "experiment-files.md": experiment_files(),
         "python.md": python(),
         "transports.md": transports(),
+        "papers.md": papers(),
         "sources.md": sources(),
         "topologies.md": topologies(),
         "programs.md": programs(),
@@ -187,13 +188,15 @@ def _paragraphs(docstring: str | None) -> list[str]:
 def transports() -> str:
     """Return the page about transports, their keys and the stacks that set them."""
     lines = ["# Transports", "", "Written by `make docs`.", ""]
-    listed = ((f"`{one.name}`", one.summary, one.reference) for one in TRANSPORTS.values())
-    lines += _table(("Name", "What it is", "Defined by"), listed)
-    everywhere = _shared([one for one in TRANSPORTS.values() if one.form == "tcp"])
-    rated = _shared([one for one in TRANSPORTS.values() if one.form == "rate"])
+    known = [one for one in TRANSPORTS.values() if not one.extension]
+    lines += _table(
+        ("Name", "What it is", "Defined by"), ((f"`{one.name}`", one.summary, one.reference) for one in known)
+    )
+    everywhere = _shared([one for one in known if one.form == "tcp"])
+    rated = _of_rated()
     lines += ["", "## Keys of every TCP connection", "", *_keys(everywhere)]
     lines += ["", "## Keys of every rate-based sender", "", *_keys(rated)]
-    for one in TRANSPORTS.values():
+    for one in known:
         lines += _own(one, {"tcp": everywhere, "rate": rated}.get(one.form, []))
     lines += ["", "## Stacks", "", "`stack=NAME` chooses defaults of TCP's keys; other keys override it. A key that a"]
     lines += ["congestion control takes with one value only keeps that.", ""]
@@ -208,6 +211,30 @@ def transports() -> str:
     for one in TRANSPORTS.values():
         lines += [f"- {one.name}, `{stack.name}`: {stack.source}" for stack in one.stacks]
     return "\n".join(lines) + "\n"
+
+
+def papers() -> str:
+    """Return the page about what only the programs of papers' authors do."""
+    lines = [
+        "# Of papers' programs",
+        "",
+        "Written by `make docs`. What only the programs of papers' authors do, for the",
+    ]
+    lines += ["[reproduced papers](../../README.md#reproduced-papers): the crate `aqm-papers`. The command line, files"]
+    lines += ["and Python know it; the test bench, the C interface, the live link and the playground do not.", ""]
+    senders = [one for one in TRANSPORTS.values() if one.extension == PAPERS]
+    lines += ["## Senders", "", "`aqmlab flows list --papers` lists them. Each has the keys below, and those of every"]
+    lines += ["[rate-based sender](transports.md#keys-of-every-rate-based-sender).", ""]
+    rows = ((f"`{one.name}`", one.summary, _pairs(one.sets), one.reference) for one in senders)
+    lines += _table(("Name", "What it is", "What it sets", "Defined by"), rows)
+    common = _of_rated()
+    lines += ["", *_keys(key for key in _shared(senders) if key not in common)]
+    return "\n".join(lines) + "\n"
+
+
+def _of_rated() -> list[Key]:
+    """Return the keys of every rate-based sender."""
+    return _shared([one for one in TRANSPORTS.values() if one.form == "rate"])
 
 
 def sources() -> str:
@@ -382,7 +409,7 @@ def _keys(keys: Iterable[Key], kind: SourceKind | None = None) -> list[str]:
             key.help,
             key.reference,
         )
-        for key in keys
+        for key in map(of_the_field, keys)
     ]
     return _table(HEAD, rows) if rows else []
 

@@ -4,7 +4,7 @@
 use crate::refusal::one_line;
 use aqm_core::random::Random;
 use aqm_core::units::Rate;
-use aqm_sim::rate_control::Rated;
+use aqm_sim::rate_control::{RATE_CONTROLS, Rated};
 use aqm_sim::scenario::Tcp;
 use aqm_sim::switch::declaration::Site;
 use aqm_sim::switch::program::ProgramSpec;
@@ -21,10 +21,8 @@ pub(crate) fn run(text: &str) {
     }
     match Rated::parse(text) {
         Ok(rated) => {
-            let json = serde_json::to_value(&rated).expect("plain data");
-            let again: Rated =
-                serde_json::from_value(json.clone()).unwrap_or_else(|error| panic!("{json}: {error}"));
-            assert_eq!(again, rated, "{json}");
+            let named = rated.named();
+            assert_eq!(Rated::of(&named, RATE_CONTROLS).as_ref(), Ok(&rated), "{named:?}");
         }
         Err(error) => one_line(text, &error),
     }

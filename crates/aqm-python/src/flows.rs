@@ -15,6 +15,7 @@ pub(crate) fn flows() -> String {
     let udp = json!({
         "name": "udp",
         "form": "udp",
+        "extension": "",
         "alias": "",
         "summary": "UDP: nothing reacts",
         "reference": "RFC 768",
@@ -26,7 +27,7 @@ pub(crate) fn flows() -> String {
         "relations": [],
         "stacks": [],
     });
-    let rated = rate_control::RATE_CONTROLS.iter().map(|info| rated(info));
+    let rated = rate_controls().map(|(info, extension)| rated(info, extension));
     let real = stacks();
     let real = real.iter().map(|stack| real_transport(stack.info()));
     let transports =
@@ -48,6 +49,7 @@ fn transport(info: &Info) -> Value {
     json!({
         "name": info.name,
         "form": "tcp",
+        "extension": "",
         "alias": info.alias,
         "summary": info.summary,
         "reference": info.reference,
@@ -61,10 +63,18 @@ fn transport(info: &Info) -> Value {
     })
 }
 
-fn rated(info: &rate_control::Info) -> Value {
+/// Every rate control, and the extension that it comes from; empty for those of the simulator.
+fn rate_controls() -> impl Iterator<Item = (&'static rate_control::Info, &'static str)> {
+    let known = rate_control::RATE_CONTROLS.iter().map(|info| (*info, ""));
+    let added = aqm_papers::EXTENSION.rate_controls.iter();
+    known.chain(added.map(|info| (*info, aqm_papers::EXTENSION.name)))
+}
+
+fn rated(info: &rate_control::Info, extension: &str) -> Value {
     json!({
         "name": info.name,
         "form": "rate",
+        "extension": extension,
         "alias": "",
         "summary": info.summary,
         "reference": info.reference,
@@ -82,6 +92,7 @@ fn real_transport(info: &aqm_sim::stack::Info) -> Value {
     json!({
         "name": info.name,
         "form": "stack",
+        "extension": "",
         "alias": "",
         "summary": info.summary,
         "reference": info.reference,
@@ -113,7 +124,7 @@ fn kind(kind: &SourceKind) -> Value {
         Over::Udp => vec!["udp"],
         Over::Tcp => controls.collect(),
         Over::Reacting => {
-            let rated = rate_control::RATE_CONTROLS.iter().map(|info| info.name);
+            let rated = rate_controls().map(|(info, _)| info.name);
             controls.chain(rated).chain(stacks().iter().map(|stack| stack.info().name)).collect()
         }
         Over::Any => {

@@ -232,6 +232,7 @@ impl Inputs {
         for (name, trace) in &link_traces {
             inputs.add_link_trace(name, trace.get().0.clone());
         }
+        inputs.add_extension(&aqm_papers::EXTENSION);
         for stack in stacks() {
             inputs.add_stack(stack).map_err(input)?;
         }

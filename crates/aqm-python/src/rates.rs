@@ -4,8 +4,13 @@ use crate::error::input;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Time};
 use aqm_sim::rate_control::receiver::Receiver;
-use aqm_sim::rate_control::{Feedback, RateControl, Rated};
+use aqm_sim::rate_control::{Feedback, RATE_CONTROLS, RateControl, Rated};
 use pyo3::prelude::*;
+
+/// Reads a rate control in tc's notation.
+fn parse(control: &str) -> PyResult<Rated> {
+    Rated::parse_among(control, &[RATE_CONTROLS, aqm_papers::RATE_CONTROLS].concat()).map_err(input)
+}
 
 /// A sender with a control (`dcqcn timer 55us`) on a link of `line_bps`, in one thread.
 #[pyclass(unsendable, module = "aqmlab._native")]
@@ -20,7 +25,7 @@ pub(crate) struct RateSender {
 impl RateSender {
     #[new]
     fn new(control: &str, line_bps: f64, seed: u64) -> PyResult<RateSender> {
-        let rated = Rated::parse(control).map_err(input)?;
+        let rated = parse(control)?;
         if !(1.0..=1e13).contains(&line_bps) {
             return Err(input(format!("line_bps: {line_bps} (allowed: 1 to 1e13)")));
         }
@@ -80,7 +85,7 @@ pub(crate) struct RateReceiver(Receiver);
 impl RateReceiver {
     #[new]
     fn new(control: &str) -> PyResult<RateReceiver> {
-        let rated = Rated::parse(control).map_err(input)?;
+        let rated = parse(control)?;
         let nobody = || {
             input(format!("{}: its receiver tells it nothing, and switches are not there", rated.info().name))
         };

@@ -14,6 +14,7 @@
 //! - [`metrics`]: every metric, declared once.
 //! - `prefetch`: the only `unsafe` line, for speed.
 //! - `network`: nodes, links, routes and topologies, ports and packets.
+//! - [`extension`]: what a host adds to the lists of the others.
 //! - [`estimate`]: the events and the memory of a run, from its sources and its network, before it is made.
 //! - `measure`: measurements, accumulated in place, and observers that only some scenarios ask for.
 //! - `endpoint`: both ends of flows.
@@ -22,6 +23,7 @@
 #![deny(unsafe_code)]
 
 pub mod estimate;
+pub mod extension;
 pub mod metrics;
 pub mod packetdrill;
 pub mod rate_control;

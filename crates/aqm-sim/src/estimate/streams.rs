@@ -129,7 +129,7 @@ impl Streams {
         let line = rates.min().unwrap_or(capacity);
         let rtt_s = path.rtt.as_secs_f64().max(1e-6);
         let carrier =
-            Carrier::of(&group.transport, within, self.first_rate(path), signals, scenario.overhead_bytes);
+            Carrier::of(group, inputs, within, self.first_rate(path), signals, scenario.overhead_bytes)?;
         let conversations = match &group.source {
             Source::Replay { file } => inputs.conversations(file)?,
             _ => &[],
@@ -265,9 +265,16 @@ struct Carrier {
 }
 
 impl Carrier {
-    fn of(transport: &Transport, within: Span, first: Rate, signals: bool, overhead: u32) -> Carrier {
+    fn of(
+        group: &FlowGroup,
+        inputs: &Inputs,
+        within: Span,
+        first: Rate,
+        signals: bool,
+        overhead: u32,
+    ) -> Result<Carrier, RunError> {
         let (overhead, seconds) = (f64::from(overhead), within.as_secs_f64());
-        match transport {
+        Ok(match &group.transport {
             Transport::Udp { packet_bytes, .. } => Carrier {
                 piece: *packet_bytes,
                 payload: (f64::from(*packet_bytes) - UDP_HEADERS).max(1.0),
@@ -313,7 +320,9 @@ impl Carrier {
                 window: Some((10.0, f64::INFINITY)),
                 most_packets: f64::INFINITY,
             },
-            Transport::Rate(rated) => {
+            Transport::Rate(named) => {
+                let refused = |problem| RunError::Input(format!("flows: '{}': {problem}", group.name));
+                let rated = inputs.rated(named).map_err(refused)?;
                 let rehearsal = rated.rehearse(first, within);
                 let packet = f64::from(rated.packet_bytes());
                 Carrier {
@@ -330,7 +339,7 @@ impl Carrier {
                     most_packets: rehearsal.rate_bps / 8.0 / (packet + overhead) * seconds,
                 }
             }
-        }
+        })
     }
 }
 

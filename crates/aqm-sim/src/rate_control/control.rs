@@ -11,7 +11,7 @@ pub enum Feedback {
     Notification,
     /// How much too long the queue of a switch is, 1 to 63 (QCN's quantised Fb, without its sign).
     Quantised(u64),
-    /// What arrives of the sender's class at a switch (lambda) and what should (lambda*), packets per second (PMQECN's INT).
+    /// What arrives of the sender's class at a switch (lambda) and what should (lambda*), packets per second.
     Rates {
         /// lambda.
         arriving: f64,
@@ -21,7 +21,7 @@ pub enum Feedback {
 }
 
 /// A receiver's notification as the values of a packet: RoCEv2's opcode of a CNP (InfiniBand annex 17).
-pub(crate) const NOTIFICATION: [u64; 3] = [0x81, 0, 0];
+pub const NOTIFICATION: [u64; 3] = [0x81, 0, 0];
 
 /// A machine that says how fast to send.
 pub trait RateControl: Debug + Send {
@@ -54,7 +54,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    pub(super) fn clamp(self, rate: f64) -> f64 {
+    /// The nearest rate within them.
+    pub fn clamp(self, rate: f64) -> f64 {
         rate.clamp(self.least, self.most)
     }
 }

@@ -19,22 +19,22 @@ pub struct Info {
     /// What it sets unless told otherwise.
     pub sets: &'static [(&'static str, &'static str)],
     /// The least rate for a link of so many bit/s.
-    pub(crate) least: fn(f64) -> f64,
+    pub least: fn(f64) -> f64,
     /// What the three values of a message say.
-    pub(crate) read: fn([u64; 3]) -> Feedback,
+    pub read: fn([u64; 3]) -> Feedback,
     /// Which marked packets its receiver answers, if any.
-    pub(crate) receiver: fn(&Values) -> Option<Thinning>,
+    pub receiver: fn(&Values) -> Option<Thinning>,
     /// The machine of a flow that starts at a time and keeps within bounds.
-    pub(crate) build: fn(&Values, Bounds, Time) -> Box<dyn RateControl>,
+    pub build: fn(&Values, Bounds, Time) -> Box<dyn RateControl>,
 }
 
 /// A rate as the machines have it.
-pub(super) fn bits(values: &Values, name: &str) -> f64 {
+pub fn bits(values: &Values, name: &str) -> f64 {
     values.rate(name).map_or(f64::INFINITY, |rate| rate.as_bits_per_sec() as f64)
 }
 
 /// A declared rate.
-pub(super) const fn rate(
+pub const fn rate(
     name: &'static str,
     default: Option<u64>,
     help: &'static str,
@@ -48,7 +48,7 @@ pub(super) const fn rate(
 }
 
 /// A declared length of time.
-pub(super) const fn span(
+pub const fn span(
     name: &'static str,
     default: Span,
     help: &'static str,

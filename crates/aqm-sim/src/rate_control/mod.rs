@@ -1,7 +1,6 @@
 //! Rate-based congestion control, sans I/O: feedback, bytes and time in, a sending rate and a deadline out. One file per
 //! machine.
 //!
-//! - [`pmqecn`]: the sender of PMQECN, and the senders that its authors built for DCQCN and P4QCN.
 //! - [`dcqcn`]: sender and receiver of DCQCN as published. What its switches do is the discipline `ecn_ramp`.
 //! - [`qcn`]: sender and switch of QCN, which P4QCN carries over IP.
 //!
@@ -11,14 +10,12 @@ pub mod control;
 pub mod dcqcn;
 pub mod declaration;
 pub mod go_back_n;
-pub mod pmqecn;
 pub mod qcn;
 mod rated;
 pub mod receiver;
 mod registry;
 
-pub(crate) use control::NOTIFICATION;
-pub use control::{Bounds, Feedback, RateControl};
+pub use control::{Bounds, Feedback, NOTIFICATION, RateControl};
 pub use declaration::Info;
 pub use rated::{RATED, Rated};
-pub use registry::{RATE_CONTROLS, find};
+pub use registry::RATE_CONTROLS;

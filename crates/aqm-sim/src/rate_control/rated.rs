@@ -4,13 +4,11 @@ use super::control::{Bounds, Feedback, RateControl};
 use super::declaration::{Info, span};
 use super::go_back_n::Settings as GoBackN;
 use super::receiver::Receiver;
-use super::registry::{RATE_CONTROLS, find};
-use crate::transport::{EcnMode, Values, field, to_json};
+use super::registry::RATE_CONTROLS;
+use crate::transport::{EcnMode, Named, Values, field, to_json};
 use aqm_core::params::{Kind, ParamSpec, Value, did_you_mean};
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span, Time};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::{Map, Value as Json};
 use std::ops::Deref;
 
 /// Keys of every rate-based sender.
@@ -26,7 +24,7 @@ pub static RATED: &[ParamSpec] = &[
     ParamSpec::choice(
         "ecn",
         &["classic", "l4s", "off"],
-        "ECN; classic is ECT(0), l4s is ECT(1), which PMQECN's authors set",
+        "ECN; classic is ECT(0), l4s is ECT(1)",
         "RFC 3168, RFC 9331",
     ),
     ParamSpec::new(
@@ -70,9 +68,6 @@ pub static RATED: &[ParamSpec] = &[
 /// After so many timers a sender that hears nothing goes on as before.
 const MOST_TIMERS: f64 = 10_000.0;
 
-/// The field of a scenario that names the rate control.
-const CONTROL: &str = "rate_control";
-
 /// Settings of a rate-based sender: a rate control, and a value for each of its keys.
 #[derive(Clone)]
 pub struct Rated {
@@ -81,7 +76,8 @@ pub struct Rated {
 }
 
 impl Rated {
-    /// Reads `NAME [KEY VALUE]...` in tc's notation. Keys that are not given are as declared.
+    /// Reads `NAME [KEY VALUE]...` in tc's notation, of the rate controls of this crate. Keys that are not given are as
+    /// declared.
     ///
     /// ```
     /// use aqm_sim::rate_control::Rated;
@@ -92,8 +88,16 @@ impl Rated {
     /// # Errors
     /// One line that names the rate control or key, the value and what is allowed.
     pub fn parse(text: &str) -> Result<Rated, String> {
+        Rated::parse_among(text, RATE_CONTROLS)
+    }
+
+    /// The same of the rate controls that a host knows.
+    ///
+    /// # Errors
+    /// As [`parse`](Rated::parse).
+    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<Rated, String> {
         let mut words = text.split_whitespace();
-        let mut rated = Rated::of(words.next().unwrap_or_default())?;
+        let mut rated = Rated::find(words.next().unwrap_or_default(), known)?;
         while let Some(key) = words.next() {
             let value = words.next().ok_or_else(|| format!("{key} needs a value"))?;
             rated.values.set_text(key, value).map_err(|error| format!("{}: {error}", rated.info.name))?;
@@ -101,13 +105,32 @@ impl Rated {
         Ok(rated)
     }
 
-    /// This rate control, as declared.
-    fn of(name: &str) -> Result<Rated, String> {
-        let info = find(name).ok_or_else(|| {
-            let names = RATE_CONTROLS.iter().map(|info| info.name);
-            let known: Vec<_> = names.clone().collect();
+    /// The rate control that a scenario names, among those that the run's inputs know.
+    ///
+    /// # Errors
+    /// As [`parse`](Rated::parse).
+    pub fn of(named: &Named, known: &[&'static Info]) -> Result<Rated, String> {
+        let mut rated = Rated::find(&named.name, known)?;
+        for (name, value) in &named.fields {
+            let set = rated.values.set_field(name, value);
+            set.map_err(|problem| format!("{}: {problem}", rated.info.name))?;
+        }
+        Ok(rated)
+    }
+
+    /// As a scenario names it, with every key.
+    pub fn named(&self) -> Named {
+        let fields = self.iter().map(|(key, value)| (field(key), to_json(value, 1)));
+        Named { name: self.info.name.to_owned(), fields: fields.collect() }
+    }
+
+    /// The rate control of this name, as declared.
+    fn find(name: &str, known: &[&'static Info]) -> Result<Rated, String> {
+        let info = known.iter().copied().find(|info| name == info.name).ok_or_else(|| {
+            let names = known.iter().map(|info| info.name);
+            let all: Vec<_> = names.clone().collect();
             let hint = did_you_mean(name, names);
-            format!("unknown rate control '{name}'{hint}; known are {}", known.join(", "))
+            format!("unknown rate control '{name}'{hint}; known are {}", all.join(", "))
         })?;
         let mut values = Values::new(&[RATED, info.params]);
         for (key, value) in info.sets {
@@ -219,55 +242,5 @@ impl std::fmt::Debug for Rated {
 impl PartialEq for Rated {
     fn eq(&self, other: &Rated) -> bool {
         self.info.name == other.info.name && self.values == other.values
-    }
-}
-
-impl Serialize for Rated {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let keys = self.iter().map(|(key, value)| (field(key), to_json(value, 1)));
-        let control = (CONTROL.to_owned(), Json::from(self.info.name));
-        std::iter::once(control).chain(keys).collect::<Map<String, Json>>().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Rated {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rated, D::Error> {
-        let mut fields = Map::<String, Json>::deserialize(deserializer)?;
-        let control = fields.remove(CONTROL).ok_or_else(|| de::Error::missing_field(CONTROL))?;
-        let mut rated = Rated::of(control.as_str().unwrap_or_default()).map_err(de::Error::custom)?;
-        for (name, value) in &fields {
-            rated.values.set_field(name, value).map_err(de::Error::custom)?;
-        }
-        Ok(rated)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MBIT: f64 = 1e6;
-
-    #[test]
-    fn as_run_one_message_in_fifty_acts_and_deep_cuts_are_not_made() {
-        let mut random = Random::seeded(1);
-        let mut after = |control: &str, every: u32, feedback: Feedback| {
-            let rated = Rated::parse(&format!("{control} first 8mbit")).unwrap();
-            let mut sender = rated.build(Rate::from_bits_per_sec(1_000_000_000), Time::ZERO);
-            for _ in 1..every {
-                sender.on_feedback(feedback, Time::ZERO, &mut random);
-            }
-            assert_eq!(sender.rate(), 8.0 * MBIT, "{control}");
-            sender.on_feedback(feedback, Time::ZERO, &mut random);
-            sender.rate() / (8.0 * MBIT)
-        };
-        let rates = |optimal| Feedback::Rates { arriving: 400.0, optimal };
-        assert_eq!(after("pmqecn_as_run", 50, rates(300.0)), 0.75);
-        assert_eq!(after("pmqecn_as_run", 50, rates(200.0)), 1.0);
-        assert!((0.5..1.0).contains(&after("pmqecn_as_run", 50, rates(500.0))));
-        let unsolved = Feedback::Rates { arriving: 0.0, optimal: 0.0 };
-        assert!((0.5..1.0).contains(&after("pmqecn_as_run", 50, unsolved)));
-        assert_eq!(after("dcqcn_as_run", 1, Feedback::Notification), 0.5);
-        assert!((0.5..1.0).contains(&after("p4qcn_as_run", 26, Feedback::Quantised(9))));
     }
 }

@@ -1,4 +1,4 @@
-//! The receivers of DCQCN (its notification point) and of PMQECN's authors: which marked packets they answer.
+//! The receivers of rate-based senders: which marked packets they answer with a notification.
 
 use aqm_core::units::{Span, Time};
 
@@ -16,7 +16,7 @@ pub struct Receiver {
 pub enum Thinning {
     /// The first in each such interval; the paper's is 50 us.
     Interval(Span),
-    /// One of so many: PMQECN's authors answer every 51st.
+    /// One of so many.
     Every(u32),
 }
 

@@ -1,9 +1,7 @@
 //! Groups of flows: what carries them, and when they start.
 
-use crate::rate_control::Rated;
-use crate::stack::Named;
 use crate::traffic::source::Source;
-use crate::transport::{EcnMode, Tcp};
+use crate::transport::{EcnMode, Named, Tcp};
 use aqm_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -56,10 +54,41 @@ pub enum Transport {
     },
     /// TCP.
     Tcp(Tcp),
-    /// Datagrams as fast as a rate control says.
-    Rate(Rated),
+    /// Datagrams as fast as a rate control says, which the run's inputs know.
+    Rate(#[serde(with = "rate_control")] Named),
     /// A real transport, which the run's inputs have.
-    Stack(Named),
+    Stack(#[serde(with = "stack")] Named),
+}
+
+/// How a scenario writes a rate control.
+mod rate_control {
+    use crate::transport::Named;
+    use serde::{Deserializer, Serializer};
+
+    const KIND: &str = "rate_control";
+
+    pub(super) fn serialize<S: Serializer>(named: &Named, serializer: S) -> Result<S::Ok, S::Error> {
+        named.write(KIND, serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
+        Named::read(KIND, deserializer)
+    }
+}
+
+/// How a scenario writes a real transport.
+mod stack {
+    use crate::stack::STACK;
+    use crate::transport::Named;
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(named: &Named, serializer: S) -> Result<S::Ok, S::Error> {
+        named.write(STACK, serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
+        Named::read(STACK, deserializer)
+    }
 }
 
 impl FlowGroup {

@@ -1,5 +1,8 @@
-//! The inputs that a scenario names: captures and link traces, parsed once and shared by all runs, and real transports.
+//! The inputs that a scenario names: captures and link traces, parsed once and shared by all runs, real transports, and
+//! what a host adds to the lists of this crate.
 
+use crate::extension::Extension;
+use crate::rate_control::{RATE_CONTROLS, Rated};
 use crate::stack::{self, Chosen, Named, Stack};
 use crate::traffic::conversations::{self, Conversation};
 use aqm_core::params::did_you_mean;
@@ -15,6 +18,7 @@ pub struct Inputs {
     captures: BTreeMap<String, Arc<Recording>>,
     link_traces: BTreeMap<String, LinkTrace>,
     stacks: BTreeMap<&'static str, Arc<dyn Stack>>,
+    extensions: Vec<&'static Extension>,
 }
 
 /// A capture, and its conversations once they are needed.
@@ -44,6 +48,18 @@ impl Inputs {
         stack::check(stack.info())?;
         self.stacks.insert(stack.info().name, stack);
         Ok(())
+    }
+
+    /// Adds to the lists of this crate.
+    pub fn add_extension(&mut self, extension: &'static Extension) {
+        self.extensions.push(extension);
+    }
+
+    /// The rate control that a scenario names, with the values of its keys.
+    pub(crate) fn rated(&self, named: &Named) -> Result<Rated, String> {
+        let added = self.extensions.iter().map(|extension| extension.rate_controls);
+        let known: Vec<_> = std::iter::once(RATE_CONTROLS).chain(added).flatten().copied().collect();
+        Rated::of(named, &known)
     }
 
     /// The stack that a scenario names, with the values of its keys.

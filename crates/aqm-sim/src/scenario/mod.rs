@@ -10,11 +10,9 @@ pub mod inputs;
 pub mod options;
 pub mod topology;
 
-pub use crate::rate_control::Rated;
-pub use crate::stack::Named;
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};
-pub use crate::transport::{EcnMode, Tcp};
+pub use crate::transport::{EcnMode, Named, Tcp};
 pub use flows::{FlowGroup, Transport};
 pub use options::{Capacity, Scenario, Tap};
 pub use topology::Topology;

@@ -1,5 +1,6 @@
 //! Members of a group of flows: the flows and applications that each of them brings into the simulation.
 
+use super::carrier::Carrier;
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::rated::RatedEnds;
@@ -10,8 +11,8 @@ use crate::network::ideal::Train;
 use crate::network::path::Path;
 use crate::report::RunError;
 use crate::scenario::inputs::Inputs;
-use crate::scenario::{FlowGroup, Source, Transport};
-use crate::stack::{Chosen, Task};
+use crate::scenario::{FlowGroup, Source};
+use crate::stack::Task;
 use crate::traffic::application::Application;
 use crate::traffic::arrivals::Arrivals;
 use crate::traffic::client::Client;
@@ -47,8 +48,8 @@ pub(crate) struct Member<'a> {
     /// The paths between its hosts.
     pub(crate) paths: &'a [Path],
     pub(crate) inputs: &'a Inputs,
-    /// Its real transport, if it has one.
-    pub(crate) stack: Option<&'a Chosen>,
+    /// What carries its data.
+    pub(crate) carrier: &'a Carrier<'a>,
     pub(crate) seed: u64,
 }
 
@@ -128,7 +129,7 @@ impl Member<'_> {
                     Source::Arrivals { both_ways, .. } => (None, both_ways),
                     _ => (None, group.source == Source::Voip),
                 };
-                let source = Arrivals::new(&group.source, self.piece(), self.stream("source"));
+                let source = Arrivals::new(&group.source, self.carrier.piece(), self.stream("source"));
                 let name = self.name.clone();
                 self.add(Direction {
                     name: &name,
@@ -140,7 +141,8 @@ impl Member<'_> {
                     size,
                 })?;
                 if both_ways {
-                    let source = Arrivals::new(&group.source, self.piece(), self.stream("source back"));
+                    let source =
+                        Arrivals::new(&group.source, self.carrier.piece(), self.stream("source back"));
                     let (name, path) = (format!("{name}.back"), &self.paths[0]);
                     self.add(Direction {
                         name: &name,
@@ -243,16 +245,6 @@ impl Member<'_> {
         Random::stream(self.seed, &format!("{} {what}", self.name))
     }
 
-    /// Bytes that a source hands over at a time: an IP packet (UDP), or a segment's payload unless the flow says otherwise (TCP).
-    fn piece(&self) -> u32 {
-        match &self.group.transport {
-            Transport::Udp { packet_bytes, .. } => *packet_bytes,
-            Transport::Tcp(tcp) => tcp.bytes("write").map_or(tcp.mss(), |bytes| bytes.as_u64() as u32),
-            Transport::Rate(rated) => rated.packet_bytes(),
-            Transport::Stack(_) => self.stack.map_or(0, Chosen::packet_bytes),
-        }
-    }
-
     fn refused(&self, problem: &str) -> RunError {
         RunError::Input(format!("flows: '{}': {problem}", self.group.name))
     }
@@ -264,20 +256,20 @@ impl Member<'_> {
         let (there, here) = (&direction.path.forward, &direction.path.reverse);
         let (forward, reverse) = if direction.back { (here, there) } else { (there, here) };
         let (mut rate_ends, mut stack_ends) = (None, None);
-        let (endpoints, headers, kind, protocol, ecn) = match &group.transport {
-            Transport::Udp { ecn, .. } => {
+        let (endpoints, headers, kind, protocol, ecn) = match self.carrier {
+            Carrier::Udp(_, ecn) => {
                 let kind = if direction.back { "udp-back" } else { "udp" };
                 (Endpoints::Datagrams, UDP_HEADERS, kind, UDP, ecn.codepoint())
             }
-            Transport::Tcp(tcp) => {
+            Carrier::Tcp(tcp) => {
                 let headers = TCP_HEADERS + if tcp.flag("ipv6") { IPV6_EXTRA } else { 0 };
                 let syn = if tcp.flag("ecnsyn") { tcp.ecn().codepoint() } else { Ecn::NotEct };
-                let settings = if direction.open { tcp.opened() } else { tcp.clone() };
+                let settings = if direction.open { tcp.opened() } else { (*tcp).clone() };
                 let kind = if direction.back { "tcp-back" } else { tcp.info().name };
                 let connection = Connection::new(&settings, random);
                 (Endpoints::Tcp(Box::new(connection)), headers, kind, TCP, syn)
             }
-            Transport::Rate(rated) => {
+            Carrier::Rate(rated) => {
                 let links = &self.simulation.network.links;
                 let first = forward.get(usize::from(direction.path.delayed));
                 let first = first.map(|&link| links[link].capacity.mean_rate());
@@ -286,9 +278,7 @@ impl Member<'_> {
                     Some(Box::new(RatedEnds::new(rated, line, direction.start, direction.size, random)));
                 (Endpoints::Datagrams, UDP_HEADERS, rated.info().name, UDP, rated.ecn().codepoint())
             }
-            Transport::Stack(named) => {
-                let stack =
-                    self.stack.ok_or_else(|| self.refused(&format!("unknown stack '{}'", named.name)))?;
+            Carrier::Stack(stack) => {
                 let is_written = group.source.is_written_one_way();
                 if is_written && !stack.info().writes {
                     let stack = stack.info().name;
@@ -327,7 +317,7 @@ impl Member<'_> {
             rated: rate_ends,
             stack: stack_ends,
             source: direction.source,
-            piece: self.piece(),
+            piece: self.carrier.piece(),
             start: direction.start,
             stop: match group.source {
                 Source::Bulk { stop_ns: Some(at), .. } => Time::from_nanos(at),
@@ -340,10 +330,8 @@ impl Member<'_> {
         let links = forward.iter().map(|&link| &self.simulation.network.links[link]);
         let ideal = direction.size.map(|size| {
             let headers = u32::from(headers);
-            let payload = match &group.transport {
-                Transport::Tcp(_) => self.piece(),
-                Transport::Udp { .. } | Transport::Rate(_) | Transport::Stack(_) => self.piece() - headers,
-            };
+            let piece = self.carrier.piece();
+            let payload = if let Carrier::Tcp(_) = self.carrier { piece } else { piece - headers };
             let train = Train::of(size, payload, headers + self.simulation.overhead);
             train.completion(links.map(|link| (link.capacity.mean_rate(), link.delay)))
         });

@@ -6,6 +6,7 @@
 
 pub(crate) mod applications;
 pub(crate) mod captures;
+pub(crate) mod carrier;
 pub(crate) mod check;
 pub(crate) mod conservation;
 pub(crate) mod emptying;

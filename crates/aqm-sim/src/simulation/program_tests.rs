@@ -274,7 +274,7 @@ impl Pipeline for Forger {
 fn forged_feedback_is_ignored_and_counted_by_every_rate_control() {
     // Rates of zero, no rates, rates that no link has; an Fb of 0 and of 64; no notification.
     let lies = vec![[0, 0, 0], [64, 100, 0], [u64::MAX, 0, 100], [0, 5, u64::MAX], [0, u64::MAX, 0]];
-    for name in ["pmqecn", "qcn", "dcqcn", "dcqcn_as_run"] {
+    for name in ["qcn", "dcqcn"] {
         let control = json!({"rate_control": name, "packet_bytes": 1000});
         let scenario = rated(control, &json!({}), 50_000);
         let program = Program::new(Box::new(Forger { says: lies.clone(), next: 0 }), State::default(), None);

@@ -1,5 +1,6 @@
 //! From a scenario to a simulation: the graph of its topology, its flows, its captures.
 
+use super::carrier::Carrier;
 use super::members::Member;
 use super::state::{END, Simulation};
 use crate::endpoint::flow::Label;
@@ -14,16 +15,13 @@ use crate::network::path::{Layout, paths_per_member};
 use crate::network::{dumbbell, topology};
 use crate::report::{Monitor, RunError};
 use crate::scenario::inputs::Inputs;
-use crate::scenario::{Capacity, FlowGroup, Scenario, Transport};
+use crate::scenario::{Capacity, Scenario};
 use crate::simulation::engine::Target;
-use crate::stack::Chosen;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
 
 /// The IP packet that fills an Ethernet frame.
 const FULL_PACKET: u32 = 1500;
-/// IPv6 header, TCP header, timestamp option.
-const LARGEST_TCP_HEADERS: u32 = 40 + 20 + 12;
 /// By how many packets a limit can be exceeded before the run ends: few for each event between two looks at it.
 const OVERSHOOT: usize = 1 << 19;
 
@@ -77,15 +75,14 @@ impl Setup {
             simulation.shared.slab.most = Target::MAX_INDEX - OVERSHOOT;
         }
         let longest = captures.iter().flat_map(|capture| capture.packets()).map(|packet| packet.length).max();
-        let stacks =
-            scenario.flows.iter().map(|group| stack_of(group, inputs)).collect::<Result<Vec<_>, _>>()?;
-        let largest = largest_packet(scenario, &stacks).max(longest.unwrap_or(0) + scenario.overhead_bytes);
+        let carriers =
+            scenario.flows.iter().map(|group| Carrier::of(group, inputs)).collect::<Result<Vec<_>, _>>()?;
+        let largest = largest_packet(scenario, &carriers).max(longest.unwrap_or(0) + scenario.overhead_bytes);
         simulation.install_switches(largest, seed).map_err(input)?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();
         let end = Time::from_nanos(scenario.duration_ns);
-        for ((number, group), stack) in scenario.flows.iter().enumerate().zip(&stacks) {
-            let stack = stack.as_ref();
+        for ((number, group), carrier) in scenario.flows.iter().enumerate().zip(&carriers) {
             for index in 0..group.count {
                 if !monitor.report(0) {
                     return Err(RunError::Cancelled);
@@ -93,7 +90,7 @@ impl Setup {
                 let (own, others) = paths.split_at(paths_per_member(group) as usize);
                 let name = format!("{}.{index}", group.name);
                 let (simulation, labels) = (&mut simulation, &mut labels);
-                Member { simulation, labels, number, group, index, name, paths: own, inputs, stack, seed }
+                Member { simulation, labels, number, group, index, name, paths: own, inputs, carrier, seed }
                     .add_flows(capacity.mean_rate(), end)?;
                 paths = others;
             }
@@ -122,23 +119,9 @@ fn sockets(simulation: &Simulation, labels: &[Label]) -> Vec<[Socket; 2]> {
     hosts::sockets(&simulation.network, simulation.measured[0], flows)
 }
 
-/// The real transport of a group, if it has one.
-fn stack_of(group: &FlowGroup, inputs: &Inputs) -> Result<Option<Chosen>, RunError> {
-    let Transport::Stack(named) = &group.transport else { return Ok(None) };
-    let chosen = inputs.chosen(named);
-    Ok(Some(chosen.map_err(|problem| RunError::Input(format!("flows: '{}': {problem}", group.name)))?))
-}
-
 /// Bytes on a link of the largest packet that is not recorded: a full one, unless some flow has larger ones.
-fn largest_packet(scenario: &Scenario, stacks: &[Option<Chosen>]) -> u32 {
-    let stacks = stacks.iter().flatten().map(Chosen::packet_bytes);
-    let packets = scenario.flows.iter().map(|group| match &group.transport {
-        Transport::Udp { packet_bytes, .. } => *packet_bytes,
-        Transport::Tcp(tcp) => tcp.mss() + LARGEST_TCP_HEADERS,
-        Transport::Rate(rated) => rated.packet_bytes(),
-        Transport::Stack(_) => 0,
-    });
-    packets.chain(stacks).max().unwrap_or(0).max(FULL_PACKET) + scenario.overhead_bytes
+fn largest_packet(scenario: &Scenario, carriers: &[Carrier<'_>]) -> u32 {
+    carriers.iter().map(Carrier::largest_packet).max().unwrap_or(0).max(FULL_PACKET) + scenario.overhead_bytes
 }
 
 /// The capacity of a scenario.

@@ -1,40 +1,12 @@
 //! A stack as a scenario names it, and as a run finds it.
 
 use super::{Info, Stack};
-use crate::transport::{Values, field, to_json};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::{Map, Value as Json};
+use crate::transport::{Named, Values, field, to_json};
+use serde_json::Map;
 use std::sync::Arc;
 
 /// The field of a scenario that names the stack.
-const STACK: &str = "stack";
-
-/// A stack and the values of keys, by the names that a scenario has for them. Which stacks there are, and whether these are
-/// their keys, the run's inputs say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Named {
-    /// Name of the stack.
-    pub name: String,
-    /// Values in base units; keys that are not given are as declared.
-    pub fields: Map<String, Json>,
-}
-
-impl Serialize for Named {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let name = (STACK.to_owned(), Json::from(self.name.as_str()));
-        let fields = self.fields.iter().map(|(key, value)| (key.clone(), value.clone()));
-        std::iter::once(name).chain(fields).collect::<Map<String, Json>>().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Named {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
-        let mut fields = Map::<String, Json>::deserialize(deserializer)?;
-        let name = fields.remove(STACK).ok_or_else(|| de::Error::missing_field(STACK))?;
-        let name = name.as_str().ok_or_else(|| de::Error::custom("stack is no text"))?.to_owned();
-        Ok(Named { name, fields })
-    }
-}
+pub(crate) const STACK: &str = "stack";
 
 impl Named {
     /// A stack with all keys as declared.

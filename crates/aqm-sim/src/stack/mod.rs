@@ -51,8 +51,8 @@
 
 mod chosen;
 
-pub use chosen::Named;
-pub(crate) use chosen::{Chosen, check};
+pub use crate::transport::Named;
+pub(crate) use chosen::{Chosen, STACK, check};
 
 use crate::transport::Values;
 use aqm_core::packet::Ecn;

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
-from aqmlab.scenario.flows import defaults_of, keys_of, of_stack
-from aqmlab.scenario.kinds import ALIASES, KINDS, STACKS, TRANSPORTS, SourceKind
+from aqmlab.scenario.flows import defaults_of, keys_of, of_stack, of_the_field
+from aqmlab.scenario.kinds import ALIASES, KINDS, PAPERS, STACKS, TRANSPORTS, SourceKind
 from aqmlab.scenario.values import takes
 from aqmlab.vocabulary.errors import unknown
 
@@ -18,11 +18,14 @@ app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is
 
 
 @app.command("list", cls=Command)
-def list_() -> None:
+def list_(
+    papers: Annotated[bool, typer.Option("--papers", help="List the senders that only papers' authors ran.")] = False,
+) -> None:
     """List the kinds of flow."""
     table = _table("Kind", "What it is")
     for kind in KINDS.values():
-        table.add_row(kind.name, kind.help)
+        if (kind.extension == PAPERS) == papers:
+            table.add_row(kind.name, kind.help)
     console = Terminal()
     console.print(table)
     console.print(Text("\naqmlab flows show KIND lists the keys of one of them.", style="dim"))
@@ -37,7 +40,7 @@ def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example w
     table = _table("Key", "Default", "Takes", "Meaning")
     keys = keys_of(kind)
     usual = defaults_of(kind)
-    for key in keys.values():
+    for key in map(of_the_field, keys.values()):
         default = "must be given" if key.name in kind.must else usual.get(key.name) or ""
         table.add_row(key.name, default, takes(key), key.help)
     needed = "".join(f":{name}=..." for name in kind.must)

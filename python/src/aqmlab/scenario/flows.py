@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -191,6 +191,18 @@ _STACK = _choice("stack", tuple(STACKS), RFC, "protocol stack that sets the defa
 
 def _transport_key(kind: SourceKind) -> Key:
     return _choice("transport", kind.transports, kind.transport, "transport of the data")
+
+
+def of_the_field(key: Key) -> Key:
+    """Return a key as lists show it: without the transports that an extension has.
+
+    >>> "pmqecn" in of_the_field(keys_of(KINDS["workload"])["transport"]).words
+    False
+
+    """
+    if key.name != "transport":
+        return key
+    return replace(key, words=tuple(word for word in key.words if not TRANSPORTS[word].extension))
 
 
 def _is_usual_stack(key: Key, values: dict[str, Any]) -> bool:

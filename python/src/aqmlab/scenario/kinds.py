@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 from aqmlab import _native
 
+# The extension that has what only the programs of papers' authors do.
+PAPERS = "papers"
+
 Takes = Literal["one", "drawn", "ascending", "range", "name", "nodes", "capture"]
 
 
@@ -57,11 +60,13 @@ class Stack:
 class Transport:
     """A transport: ``udp``, ``tcp``, ``rate`` (a rate-based sender) or ``stack`` (a real one).
 
-    ``sets`` differs from the keys' defaults; ``only`` limits keys to some values.
+    ``sets`` differs from the keys' defaults; ``only`` limits keys to some values. ``extension`` is the room that has it
+    (``papers``), empty for those of the simulator.
     """
 
     name: str
     form: Literal["udp", "tcp", "rate", "stack"]
+    extension: str
     alias: str
     summary: str
     reference: str
@@ -97,6 +102,7 @@ class SourceKind:
     must: tuple[str, ...]
     form: str
     constants: dict[str, Any]
+    extension: str = ""
 
     @property
     def help(self) -> str:
@@ -135,7 +141,7 @@ def _kind(plain: dict[str, Any]) -> SourceKind:
 def _bulk(transport: Transport, keys: tuple[Key, ...]) -> SourceKind:
     """A flow of a transport that always has data to send."""
     name, about = transport.name, (transport.summary, transport.reference)
-    return SourceKind(name, *about, name, (name,), keys, {}, transport.must, "bulk", {})
+    return SourceKind(name, *about, name, (name,), keys, {}, transport.must, "bulk", {}, transport.extension)
 
 
 def take_in_declared() -> None:

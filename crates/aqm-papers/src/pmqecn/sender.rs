@@ -8,17 +8,17 @@
 //! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s (`dcqcn_as_run`, `p4qcn_as_run`), not what
 //! is published under these names.
 
-use super::control::{Bounds, Feedback, NOTIFICATION, RateControl};
-use super::declaration::{Info, bits, rate, span};
-use super::qcn::LARGEST_FB;
-use super::receiver::Thinning;
-use crate::transport::Values;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+use aqm_sim::rate_control::declaration::{bits, rate, span};
+use aqm_sim::rate_control::qcn::LARGEST_FB;
+use aqm_sim::rate_control::receiver::Thinning;
+use aqm_sim::rate_control::{Bounds, Feedback, Info, NOTIFICATION, RateControl};
+use aqm_sim::transport::Values;
 
 /// The registry entry.
-pub(super) static INFO: Info = Info {
+pub(crate) static INFO: Info = Info {
     name: "pmqecn",
     summary: "PMQECN: a rate, lowered by what switches say should arrive of its class",
     reference: "Liu et al., PeerJ CS 2024, algorithm 3",
@@ -31,7 +31,7 @@ pub(super) static INFO: Info = Info {
 };
 
 /// What the authors ran as PMQECN.
-pub(super) static AS_RUN: Info = Info {
+pub(crate) static AS_RUN: Info = Info {
     name: "pmqecn_as_run",
     summary: "PMQECN as its authors ran it: one message in 50 acts, and never by half or more",
     reference: "YXY-1998/OUR-ECN, scene1/my",
@@ -39,8 +39,8 @@ pub(super) static AS_RUN: Info = Info {
     ..INFO
 };
 
-/// A reading between text and code.
-pub(super) static BOUNDED: Info = Info {
+/// An assumption between text and code.
+pub(crate) static BOUNDED: Info = Info {
     name: "pmqecn_bounded",
     summary: "PMQECN where one message in 50 acts and takes at most half of the rate",
     reference: "Liu et al., PeerJ CS 2024, equation 16; YXY-1998/OUR-ECN; the half is QCN's and DCQCN's",
@@ -49,7 +49,7 @@ pub(super) static BOUNDED: Info = Info {
 };
 
 /// What the authors ran as DCQCN.
-pub(super) static DCQCN_AS_RUN: Info = Info {
+pub(crate) static DCQCN_AS_RUN: Info = Info {
     name: "dcqcn_as_run",
     summary: "What PMQECN's authors ran as DCQCN: half the rate for every 51 marks",
     reference: "YXY-1998/OUR-ECN, scene1/my-dcqcn",
@@ -62,7 +62,7 @@ pub(super) static DCQCN_AS_RUN: Info = Info {
 };
 
 /// What the authors ran behind TCN's marks: the same.
-pub(super) static TCN_AS_RUN: Info = Info {
+pub(crate) static TCN_AS_RUN: Info = Info {
     name: "tcn_as_run",
     summary: "What PMQECN's authors ran behind TCN's marks: half the rate for every 51 marks",
     reference: "YXY-1998/OUR-ECN, scene1/my-tcn",
@@ -70,7 +70,7 @@ pub(super) static TCN_AS_RUN: Info = Info {
 };
 
 /// What the authors ran as P4QCN.
-pub(super) static P4QCN_AS_RUN: Info = Info {
+pub(crate) static P4QCN_AS_RUN: Info = Info {
     name: "p4qcn_as_run",
     summary: "What PMQECN's authors ran as P4QCN: a random cut for every 26 messages of switches",
     reference: "YXY-1998/OUR-ECN, scene1/my-p4qcn",
@@ -300,6 +300,9 @@ impl RateControl for Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RATE_CONTROLS;
+    use aqm_core::units::Rate;
+    use aqm_sim::rate_control::Rated;
 
     const MBIT: f64 = 1e6;
 
@@ -387,5 +390,28 @@ mod tests {
         (2..60).for_each(|at| sender.on_timer(second(at)));
         assert_eq!(sender.target(), 10.0 * MBIT);
         assert!((9.99..=10.0).contains(&(sender.rate() / MBIT)));
+    }
+
+    #[test]
+    fn as_run_one_message_in_fifty_acts_and_deep_cuts_are_not_made() {
+        let mut random = Random::seeded(1);
+        let mut after = |control: &str, every: u32, feedback: Feedback| {
+            let rated = Rated::parse_among(&format!("{control} first 8mbit"), RATE_CONTROLS).unwrap();
+            let mut sender = rated.build(Rate::from_bits_per_sec(1_000_000_000), Time::ZERO);
+            for _ in 1..every {
+                sender.on_feedback(feedback, Time::ZERO, &mut random);
+            }
+            assert_eq!(sender.rate(), 8.0 * MBIT, "{control}");
+            sender.on_feedback(feedback, Time::ZERO, &mut random);
+            sender.rate() / (8.0 * MBIT)
+        };
+        let rates = |optimal| Feedback::Rates { arriving: 400.0, optimal };
+        assert_eq!(after("pmqecn_as_run", 50, rates(300.0)), 0.75);
+        assert_eq!(after("pmqecn_as_run", 50, rates(200.0)), 1.0);
+        assert!((0.5..1.0).contains(&after("pmqecn_as_run", 50, rates(500.0))));
+        let unsolved = Feedback::Rates { arriving: 0.0, optimal: 0.0 };
+        assert!((0.5..1.0).contains(&after("pmqecn_as_run", 50, unsolved)));
+        assert_eq!(after("dcqcn_as_run", 1, Feedback::Notification), 0.5);
+        assert!((0.5..1.0).contains(&after("p4qcn_as_run", 26, Feedback::Quantised(9))));
     }
 }

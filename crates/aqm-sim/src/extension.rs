@@ -1,0 +1,13 @@
+//! What a host adds to the lists of this crate: a run knows it by its inputs
+//! ([`Inputs::add_extension`](crate::scenario::inputs::Inputs::add_extension)).
+
+use crate::rate_control;
+
+/// Plain lists; a name is taken from the crate's own list first.
+#[derive(Clone, Copy)]
+pub struct Extension {
+    /// Its name, in messages and listings.
+    pub name: &'static str,
+    /// Rate controls.
+    pub rate_controls: &'static [&'static rate_control::Info],
+}

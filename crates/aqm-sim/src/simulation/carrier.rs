@@ -1,0 +1,53 @@
+//! What carries the data of a group of flows, as the run's inputs know it.
+
+use crate::rate_control::Rated;
+use crate::report::RunError;
+use crate::scenario::inputs::Inputs;
+use crate::scenario::{EcnMode, FlowGroup, Tcp, Transport};
+use crate::stack::Chosen;
+
+/// A transport that is ready to be connected.
+pub(crate) enum Carrier<'a> {
+    /// UDP, with its packets.
+    Udp(u32, EcnMode),
+    /// TCP.
+    Tcp(&'a Tcp),
+    /// A rate-based sender.
+    Rate(Rated),
+    /// A real transport.
+    Stack(Chosen),
+}
+
+/// IPv6 header, TCP header, timestamp option.
+const LARGEST_TCP_HEADERS: u32 = 40 + 20 + 12;
+
+impl Carrier<'_> {
+    /// That of `group`.
+    pub(crate) fn of<'a>(group: &'a FlowGroup, inputs: &Inputs) -> Result<Carrier<'a>, RunError> {
+        let refused = |problem| RunError::Input(format!("flows: '{}': {problem}", group.name));
+        Ok(match &group.transport {
+            Transport::Udp { packet_bytes, ecn } => Carrier::Udp(*packet_bytes, *ecn),
+            Transport::Tcp(tcp) => Carrier::Tcp(tcp),
+            Transport::Rate(named) => Carrier::Rate(inputs.rated(named).map_err(refused)?),
+            Transport::Stack(named) => Carrier::Stack(inputs.chosen(named).map_err(refused)?),
+        })
+    }
+
+    /// Bytes of the largest IP packet.
+    pub(crate) fn largest_packet(&self) -> u32 {
+        match self {
+            Carrier::Udp(packet_bytes, _) => *packet_bytes,
+            Carrier::Tcp(tcp) => tcp.mss() + LARGEST_TCP_HEADERS,
+            Carrier::Rate(rated) => rated.packet_bytes(),
+            Carrier::Stack(stack) => stack.packet_bytes(),
+        }
+    }
+
+    /// Bytes that a source hands over at a time: an IP packet, or a segment's payload unless the flow says otherwise (TCP).
+    pub(crate) fn piece(&self) -> u32 {
+        match self {
+            Carrier::Tcp(tcp) => tcp.bytes("write").map_or(tcp.mss(), |bytes| bytes.as_u64() as u32),
+            other => other.largest_packet(),
+        }
+    }
+}

@@ -126,7 +126,7 @@ def the_package_reproduces_a_paper_without_the_checkout(tmp_path: Path) -> None:
         "import sys; sys.path.insert(0, sys.argv.pop(1)); import aqmlab; from aqmlab.cli import main; "
         "print(aqmlab.__file__); main()"
     )
-    command = ["reproduce", "s-pie", "--quick", "--preset", "printed", "--seeds", "2", "--no-readings"]
+    command = ["reproduce", "s-pie", "--quick", "--preset", "printed", "--seeds", "2", "--no-robustness"]
     command += ["--quiet", "--out", "out"]
     ended = subprocess.run(
         [sys.executable, "-c", program, str(package.parent), *command],

@@ -21,7 +21,7 @@ from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
-from aqmlab.search import Factor, Grade, Search, Setting, Space, Target, turned
+from aqmlab.search import Factor, Grade, Search, Setting, Space, Target, flipped
 from aqmlab.search.noise import AMOUNT, ENOUGH, SHARE, Noise
 from aqmlab.search.scores import Score
 from aqmlab.stats import statistics, student
@@ -50,24 +50,24 @@ def the_factor_that_decides_is_named_with_its_share() -> None:
     reach = space.reaches["c-1"]
     assert (reach.holding, reach.tested, reach.share) == (12, 24, 0.5)
     assert [(one.factor, one.share) for one in reach.deciding] == [("core", pytest.approx(1.0))]
-    assert [(one.preset, one.changes, one.to) for one in reach.turns] == [
+    assert [(one.preset, one.changes, one.to) for one in reach.flips] == [
         ("printed", (("core", "c"),), "not reproduced"),
         ("printed", (("core", "d"),), "not reproduced"),
     ]
     assert reach.sentence == (
-        "Holds in 12 of 24 readings (50%; 31% to 69% of all, 95 %); core (100% of the differences) decides; printed "
-        "becomes not reproduced with core c (and 1 other choice)."
+        "Holds in 12 of 24 configurations (50%; 31% to 69% of all, 95 %); most sensitive to core (100% of the "
+        "variance); printed becomes not reproduced with core c (and 1 other choice)."
     )
     strip = cards.strip("c-1", space)
     assert strip is not None
-    assert strip.turned == turned(reach.turns) == "core c or d (printed)"
+    assert strip.flipped == flipped(reach.flips) == "core c or d (printed)"
 
 
 def chance_decides_nothing() -> None:
     # Every third in an order that no factor follows.
     reach = _space(lambda setting: HELD if _scattered(setting) % 3 == 0 else REFUTED).reaches["c-1"]
     assert reach.deciding == ()
-    assert "; no choice by itself decides beyond chance" in reach.sentence
+    assert "; no factor alone matters beyond chance" in reach.sentence
 
 
 def many_levels_alone_make_no_factor_strong() -> None:
@@ -80,9 +80,9 @@ def a_preset_outside_the_sample_speaks_against_it() -> None:
     space = _space(lambda setting: HELD if setting == ("d", "y", "2") else REFUTED, own=("d", "y", "2"))
     space = replace(space, sample=[one for one in ALL if one[0] in "ab"])
     reach = space.reaches["c-1"]
-    assert (reach.holding, reach.tested, reach.turns[0].to) == (0, 12, "not reproduced")
+    assert (reach.holding, reach.tested, reach.flips[0].to) == (0, 12, "not reproduced")
     assert "; but it does in own; own becomes not reproduced with " in reach.sentence
-    assert "0 are shown to hold in all of them, 0 in none, 1 in some (c-1)" in cards.opening(space)
+    assert "of 1 statements 0 hold in all, 0 in none, 1 in some" in cards.opening(space)
 
 
 def _scattered(setting: Setting) -> int:
@@ -90,12 +90,12 @@ def _scattered(setting: Setting) -> int:
     return (ALL.index(setting) * 7919 + 13) % 101
 
 
-def a_claim_that_holds_everywhere_turns_nowhere() -> None:
+def a_claim_that_holds_everywhere_flips_nowhere() -> None:
     reach = _space(lambda setting: HELD).reaches["c-1"]
     assert reach.sentence == (
-        "Holds in 24 of 24 readings (100%; 86% to 100% of all, 95 %); no reading among them turns it."
+        "Holds in 24 of 24 configurations (100%; 86% to 100% of all, 95 %); no single choice flips it."
     )
-    assert _space(lambda setting: UNTESTED).reaches["c-1"].sentence == "Testable in none of 24 readings."
+    assert _space(lambda setting: UNTESTED).reaches["c-1"].sentence == "Testable in none of 24 configurations."
 
 
 def what_cannot_be_tested_counts_neither_way() -> None:
@@ -104,23 +104,22 @@ def what_cannot_be_tested_counts_neither_way() -> None:
     assert (reach.holding, reach.tested) == (6, 12)
     assert "12 more have nothing to test" in reach.sentence
     # A preset that is not tested has nothing to turn.
-    assert reach.turns == ()
+    assert reach.flips == ()
 
 
-def what_the_noise_hides_counts_and_turns_nothing() -> None:
+def what_the_noise_hides_counts_and_flips_nothing() -> None:
     grades = {"a": HELD, "b": REFUTED, "c": UNDECIDED, "d": UNDECIDED}
     reach = _space(lambda setting: grades[setting[0]], printed=("c", "x", "0"), other=("a", "x", "0")).reaches["c-1"]
     assert (reach.holding, reach.tested, reach.undecided) == (6, 24, 12)
-    assert "Holds in 6 of 24 readings (25%; 12% to 45% of all, 95 %), undecided by the noise of the seeds in 12; " in (
+    assert "Holds in 6 of 24 configurations (25%; 12% to 45% of all, 95 %), open by the noise of the seeds in 12; " in (
         reach.sentence
     )
-    assert [(one.preset, one.changes) for one in reach.turns] == [("other", (("core", "b"),))]
+    assert [(one.preset, one.changes) for one in reach.flips] == [("other", (("core", "b"),))]
     # Among those that are decided the core decides alone.
     assert [(one.factor, one.share) for one in reach.deciding] == [("core", pytest.approx(1.0))]
     assert reach.document()["undecided"] == 12
     hidden = _space(lambda setting: UNDECIDED).reaches["c-1"]
     assert hidden.sentence.endswith("in 24; more seeds would be needed.")
-    assert "12 of 24 judgements are undecided by the noise" in cards.opening(_space(lambda one: grades[one[0]]))
 
 
 def _readings(*values: Mapping[str, Sequence[float]]) -> Noise:
@@ -300,11 +299,11 @@ def changes_are_the_fewest_and_no_more_than_two() -> None:
     def both(setting: Setting) -> Grade:
         return HELD if setting[:2] == ("d", "y") else REFUTED
 
-    (turn,) = _space(both).reaches["c-1"].turns
+    (turn,) = _space(both).reaches["c-1"].flips
     assert turn.changes == (("core", "d"), ("list", "y"))
-    (turn,) = _space(both, consistent=("d", "x", "2")).reaches["c-1"].turns
+    (turn,) = _space(both, consistent=("d", "x", "2")).reaches["c-1"].flips
     assert turn.changes == (("list", "y"),)
-    assert _space(lambda setting: HELD if setting == ("d", "y", "2") else REFUTED).reaches["c-1"].turns == ()
+    assert _space(lambda setting: HELD if setting == ("d", "y", "2") else REFUTED).reaches["c-1"].flips == ()
 
 
 @given(st.integers(1, 200), st.data())
@@ -342,21 +341,21 @@ def scenarios_that_share_a_run_get_their_own_measures_of_it(folder: Path, simula
     assert {name: reach.tested for name, reach in space.reaches.items()} == {"small-1": 12, "small-2": 12}
 
 
-def a_page_shows_each_claim_as_a_card_with_its_readings(
+def a_page_shows_each_claim_as_a_card_with_its_robustness(
     folder: Path, simulator: Simulator, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del simulator
     monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
     made = 'made = ["2026-11-01: 12 targets; 10 ms was chosen"]\n'
     (folder / "paper.toml").write_text(PAPER.replace("[space]\n", f"[space]\n{made}") + MECHANISM)
-    ended = aqmlab("reproduce", "s-pie", "--quick", "--out", "out", "--json", "out.json")
+    ended = aqmlab("reproduce", "s-pie", "--quick", "--out", "out", "--json", "out.json", "--verbose")
     assert ended.status == 0, ended.err
-    assert "readings: Holds in 12 of 12 readings" in ended.out
+    assert "robustness: Holds in 12 of 12 configurations" in ended.out
     page, front = Path("out/s-pie.html").read_text(), Path("out/index.html").read_text()
     assert page.count('<section class="card"') == 4
     assert page.count('class="tile') >= 24
     for text in (
-        "12 readings of what it leaves open",
+        "In 12 configurations of what the paper leaves open",
         "Searched 2026-11-01: 12 targets; 10 ms was chosen",
         "Claims and bounds: s-pie/paper.toml (SHA-256 ",
         "<h2>Why</h2>",
@@ -365,13 +364,13 @@ def a_page_shows_each_claim_as_a_card_with_its_readings(
         assert text in page, text
     assert "2 of 2" in front
     document = json.loads(Path("out.json").read_text())
-    (readings,) = document["readings"]
-    alone = sum(any(len(turn["changes"]) == 1 for turn in one["turns"]) for one in readings["claims"])
-    assert page.count("Turned by one choice: ") == alone
-    assert next((one["claim"], one["share"]) for one in readings["claims"]) == ("small-1", 1.0)
+    (assumptions,) = document["assumptions"]
+    alone = sum(any(len(flip["changes"]) == 1 for flip in one["flips"]) for one in assumptions["claims"])
+    assert page.count("Flipped by a single choice: ") == alone
+    assert next((one["claim"], one["share"]) for one in assumptions["claims"]) == ("small-1", 1.0)
     assert [one["explains"] for one in document["claims"]] == [[], [], [], ["small-1"]]
-    assert aqmlab("reproduce", "s-pie", "--quick", "--no-readings", "--out", "none", "--json", "n.json").status == 0
-    assert json.loads(Path("n.json").read_text())["readings"] == []
+    assert aqmlab("reproduce", "s-pie", "--quick", "--no-robustness", "--out", "none", "--json", "n.json").status == 0
+    assert json.loads(Path("n.json").read_text())["assumptions"] == []
 
 
 MECHANISM = """
@@ -392,7 +391,7 @@ def a_chart_has_the_measured_ratio_beside_the_papers(folder: Path, simulator: Si
     from aqmlab.papers.table import claim_tables
 
     (folder / "paper.toml").write_text(PAPER.replace('levels = { target = "20ms" }', 'levels = { target = "5ms" }'))
-    found = reproduction.conduct(load(folder), ["printed"], folder=tmp_path / "out", jobs=1, readings=False)
+    found = reproduction.conduct(load(folder), ["printed"], folder=tmp_path / "out", jobs=1, robustness=False)
     first, *_ = cards.cards(claim_tables(found), found)
     assert first.chart is not None
     assert first.strip is None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from aqmlab.papers import Reproduction
     from aqmlab.papers.paper import Paper
+    from aqmlab.papers.summary import Line
 
 STYLES = {
     "reproduced": "green",
@@ -35,7 +36,7 @@ def reproduce(
         str | None, typer.Option("--preset", metavar="NAME", help="Only this preset: printed, consistent, ...")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="The same claims with fewer AQMs, points or seeds: two minutes at most.")
+        bool, typer.Option("--quick", help="The same runs with fewer seeds and points of sweeps: two minutes at most.")
     ] = False,
     beyond: Annotated[bool, typer.Option("--beyond", help="Also run what goes beyond the paper.")] = False,
     live: Annotated[
@@ -44,13 +45,17 @@ def reproduce(
     search: Annotated[
         bool, typer.Option("--search", help="Search the values that the paper leaves open for its numbers.")
     ] = False,
-    readings: Annotated[
+    robustness: Annotated[
         bool,
         typer.Option(
-            "--readings/--no-readings",
-            help="Judge each claim also in a sample of what the paper leaves open.",
+            "--robustness/--no-robustness",
+            help="Judge each claim also in sampled configurations of what the paper leaves open.",
         ),
     ] = True,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Print each claim with the numbers of every preset."),
+    ] = False,
     for_papers: Annotated[
         bool,
         typer.Option("--paper", help="Write each figure also as PDF for a column of a paper (3.5 in wide, 8 pt)."),
@@ -117,7 +122,7 @@ def reproduce(
                     quick=quick,
                     beyond=beyond,
                     live=live,
-                    readings=readings and not live,
+                    robustness=robustness and not live,
                     search=one in searched,
                     watcher=bar,
                 )
@@ -128,7 +133,7 @@ def reproduce(
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
         for reproduction in found:
-            console.print(_shown(reproduction))
+            console.print(_shown(reproduction, verbose=verbose))
         console.print(show.open_page(folder / pages.FRONT))
     elif as_json != "-":
         give(folder)
@@ -156,20 +161,62 @@ def _document(found: list[Reproduction]) -> str:
     return json_text({**head, **merged})
 
 
-def _shown(reproduction: Reproduction) -> RenderableType:
+def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     from rich.console import Group
 
     from aqmlab.cli.search import shown as searched
-    from aqmlab.papers import cards
-    from aqmlab.papers.table import claim_tables, counts, live_tables, mechanism_tables
+    from aqmlab.papers import cards, summary
+    from aqmlab.papers.table import counts
     from aqmlab.papers.verdicts import by_chance
 
     paper = reproduction.paper
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
-    opening = cards.opening(reproduction.space)
-    parts += [Text(opening), ""] if opening else []
+    parts += [Text(paper.summary.text), ""] if paper.summary.text else []
+    lines = summary.of_reproduction(reproduction)
+    parts += [_summary(lines), ""] if lines else []
     limits = cards.limits(reproduction)
     parts += [Text(limits), ""] if limits else []
+    opening = cards.opening(reproduction.space)
+    parts += [Text(opening), ""] if opening else []
+    parts += _details(reproduction) if verbose or not lines else []
+    for preset, judgements in reproduction.counted.items():
+        total = Text.assemble((preset, "bold"), f" ({paper.presets[preset].says}): ")
+        present = [(verdict, n) for verdict, n in counts(judgements).items() if n]
+        for place, (kind, n) in enumerate(present):
+            total.append(f"{n} {kind}", style=STYLES[kind])
+            total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
+        parts.append(total)
+    # The same number of claims: the same for every preset.
+    chances = dict.fromkeys(by_chance(judgements) for judgements in reproduction.counted.values())
+    parts += [Text(chance, style="dim") for chance in chances] if verbose else []
+    if reproduction.search:
+        parts += ["", searched(reproduction.search)]
+    everything = [*reproduction.results.values(), reproduction.beyond]
+    warnings = [text for results in everything for one in results.values() for text in one.warnings]
+    warnings += reproduction.skipped
+    parts += [Text(f"warning: {text}", style="yellow") for text in dict.fromkeys(warnings)]
+    return Group(*parts, "")
+
+
+def _summary(lines: Sequence[Line]) -> RenderableType:
+    """Return the statements of a paper, each with its number, ours and the verdict."""
+    from aqmlab.papers import summary
+
+    table = _table()
+    for head in summary.HEADS:
+        table.add_column(head, overflow="fold", ratio=3 if head == summary.HEADS[0] else 2)
+    for one in lines:
+        verdict = Text(one.judged, style=STYLES[one.verdict])
+        table.add_row(Text(one.says), Text(one.paper), Text(one.ours), verdict, Text(one.sensitive, style="dim"))
+    return table
+
+
+def _details(reproduction: Reproduction) -> list[RenderableType]:
+    """Return each claim with the numbers of every preset, and the assumptions."""
+    from aqmlab.papers import cards
+    from aqmlab.papers.table import claim_tables, live_tables, mechanism_tables
+
+    parts: list[RenderableType] = []
     for claim in [*claim_tables(reproduction), *mechanism_tables(reproduction), *live_tables(reproduction)]:
         unit = f" ({claim.claim.unit})" if claim.claim.unit else ""
         where = (f"  {claim.claim.where}", "dim")
@@ -188,36 +235,19 @@ def _shown(reproduction: Reproduction) -> RenderableType:
             full = [claim.full.get(name) for name in claim.columns]
             table.add_row("full form", *(Text(str(one or ""), style="dim") for one in full))
         parts.append(table)
-        told = cards.plain(claim, reproduction)
-        parts += [Text(f"{name}: {text}" if name and len(told) > 1 else text) for name, text in told.items()]
+        plain = cards.plain(claim, reproduction)
+        parts += [Text(f"{name}: {text}" if name and len(plain) > 1 else text) for name, text in plain.items()]
         judged = [(name, one) for name, one in claim.judgements.items() if str(one.verdict) != "reproduced"]
         parts += [Text(f"{name}: {one.why}", style="dim") for name, one in judged]
         reach = cards.strip(claim.claim.id, reproduction.space)
-        parts += [Text(f"readings: {reach.says}", style="dim")] if reach else []
+        parts += [Text(f"robustness: {reach.says}", style="dim")] if reach else []
         parts.append("")
-    readings = _table()
-    readings.add_column("Assumption", overflow="fold")
-    readings.add_column("choice", overflow="fold")
-    for one in paper.assumptions:
-        readings.add_row(one.about, Text(one.choice, style="dim"))
-    parts += [readings, ""]
-    for preset, judgements in reproduction.counted.items():
-        total = Text.assemble((preset, "bold"), f" ({paper.presets[preset].says}): ")
-        present = [(verdict, n) for verdict, n in counts(judgements).items() if n]
-        for place, (kind, n) in enumerate(present):
-            total.append(f"{n} {kind}", style=STYLES[kind])
-            total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
-        parts.append(total)
-    # The same number of claims: the same for every preset.
-    chances = dict.fromkeys(by_chance(judgements) for judgements in reproduction.counted.values())
-    parts += [Text(chance, style="dim") for chance in chances]
-    if reproduction.search:
-        parts += ["", searched(reproduction.search)]
-    everything = [*reproduction.results.values(), reproduction.beyond]
-    warnings = [text for results in everything for one in results.values() for text in one.warnings]
-    warnings += reproduction.skipped
-    parts += [Text(f"warning: {text}", style="yellow") for text in dict.fromkeys(warnings)]
-    return Group(*parts, "")
+    assumptions = _table()
+    assumptions.add_column("Assumption", overflow="fold")
+    assumptions.add_column("choice", overflow="fold")
+    for one in reproduction.paper.assumptions:
+        assumptions.add_row(one.about, Text(one.choice, style="dim"))
+    return [*parts, assumptions, ""]
 
 
 def _table() -> Table:

@@ -1,4 +1,4 @@
-"""Claims as cards: the verdicts, a chart of each comparison, and a strip of the readings."""
+"""Claims as cards: the verdicts, a chart of each comparison, and a strip of the sampled configurations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.table import ClaimTable, counted_tables, counts
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
-from aqmlab.search import Reach, Space, turned
+from aqmlab.search import Reach, Space, flipped
 from aqmlab.vocabulary.names import listed
 
 # Ratios beyond these are drawn at the edge.
@@ -56,7 +56,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Tile:
-    """A reading in the strip; its letter is that of its preset, if no other begins with it."""
+    """A configuration in the strip; its letter is that of its preset, if no other begins with it."""
 
     verdict: Verdict
     presets: tuple[str, ...]
@@ -66,13 +66,13 @@ class Tile:
 
 @dataclass(frozen=True)
 class Strip:
-    """The readings of a claim: its conclusion, and the tiles by the level of the strongest factor that decides.
+    """The configurations of a claim: its conclusion, and the tiles by the level of the strongest factor that decides.
 
-    ``turned`` are the choices that turn it by themselves.
+    ``flipped`` are the single choices that flip it.
     """
 
     says: str
-    turned: str
+    flipped: str
     share: float | None
     holding: int
     tested: int
@@ -112,14 +112,14 @@ def plain(table: ClaimTable, reproduction: Reproduction) -> dict[str, str]:
 
 
 def strip(claim: str, space: Space | None) -> Strip | None:
-    """Return the strip of a claim, if the space of readings has it."""
+    """Return the strip of a claim, if the assumption space has it."""
     reach = space.reaches.get(claim) if space else None
     if space is None or reach is None:
         return None
     deciding = reach.deciding[0].factor if reach.deciding else ""
     return Strip(
         reach.sentence,
-        turned(reach.turns),
+        flipped(reach.flips),
         reach.share,
         reach.holding,
         reach.tested,
@@ -135,7 +135,7 @@ class Overview:
 
     Attributes:
         counts: how many claims have each verdict, by preset.
-        mostly: how many claims hold in half of the readings or more, of those that these can judge.
+        mostly: how many claims hold in half of the configurations or more, of those that can judge them.
         lines: per claim its name, its words, its judgements by preset, and its strip.
 
     """
@@ -172,30 +172,23 @@ def opening(space: Space | None) -> str:
     if space is None or not space.reaches:
         return ""
     found = [one for one in space.reaches.values() if one.tested]
-    # A preset is a reading, too, whether or not it is in the sample.
+    # A preset is a configuration, too, whether or not it is in the sample.
     held = {one.target: [cell.grade.holds for cell in one.cells if cell.grade.is_judged] for one in found}
     every, none = [name for name, own in held.items() if all(own)], [name for name, own in held.items() if not any(own)]
-    undecided = sum(one.undecided for one in found)
     some = [one for one in found if one.target not in (*every, *none)]
     factors: dict[str, list[str]] = {}
     for one in some:
         for decides in one.deciding:
             factors.setdefault(decides.factor, []).append(one.target)
-    ranked = sorted(factors.items(), key=lambda one: -len(one[1]))
-    told = "; ".join(f"{factor} decides {', '.join(claims)}" for factor, claims in ranked)
+    ranked = [factor for factor, _ in sorted(factors.items(), key=lambda one: -len(one[1]))]
     untested = len(space.reaches) - len(found)
     return (
-        f"{len(space.sample)} readings of what it leaves open, {space.seeds} seed{'s' * (space.seeds > 1)} each. "
-        f"Of {len(found)} claims that they can judge, {len(every)} are shown to hold in all of them{_named(every)}, "
-        f"{len(none)} in none{_named(none)}, {len(some)} in some{_named([one.target for one in some])}"
+        f"In {len(space.sample)} configurations of what the paper leaves open "
+        f"({space.seeds} seed{'s' * (space.seeds > 1)} each), "
+        f"of {len(found)} statements {len(every)} hold in all, {len(none)} in none, {len(some)} in some"
         + (f"; {untested} {'has' if untested == 1 else 'have'} nothing to test" if untested else "")
         + "."
-        + (
-            f" {undecided} of {sum(one.tested for one in found)} judgements are undecided by the noise of the seeds."
-            if undecided
-            else ""
-        )
-        + (f" What decides: {told}." if told else "")
+        + (f" Factors that matter: {', '.join(ranked)}." if ranked else "")
     )
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from aqmlab import plots
 from aqmlab.files import disk
-from aqmlab.papers import cards, drawing, provenance, search_page, searching, standings, workspace
+from aqmlab.papers import cards, drawing, provenance, search_page, searching, standings, summary, workspace
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
 from aqmlab.papers.table import Cell, cell, claim_tables, counts, live_tables, mechanism_tables
-from aqmlab.papers.verdicts import Verdict, by_chance
+from aqmlab.papers.verdicts import MEANINGS, Verdict, by_chance
 from aqmlab.report import environment
 
 if TYPE_CHECKING:
@@ -84,6 +84,9 @@ def render_page(
         .render(
             reproduction=reproduction,
             paper=paper,
+            lines=summary.of_reproduction(reproduction),
+            heads=summary.HEADS,
+            meanings=MEANINGS,
             opening=cards.opening(space),
             limits=cards.limits(reproduction),
             cards=cards.cards(claim_tables(reproduction), reproduction),

@@ -14,11 +14,11 @@ from pathlib import Path
 from aqmlab import scenario
 from aqmlab.files import shipped, toml
 from aqmlab.files.documents import Table
-from aqmlab.papers import claims, figures, kept, standings
+from aqmlab.papers import claims, figures, generated, standings
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.figures import Drawing
+from aqmlab.papers.generated import Generated
 from aqmlab.papers.standings import Standing
-from aqmlab.papers.verdicts import Verdict
 from aqmlab.scenario import Experiment
 from aqmlab.search import Factor, Sampling, plan
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -52,11 +52,30 @@ class Preset:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """A paper in three sentences: what it proposes, what was found of it, and what that depends on.
+
+    ``reproduced`` and ``failed`` name the claims that the second sentence speaks of.
+    """
+
+    proposes: str = ""
+    found: str = ""
+    depends: str = ""
+    reproduced: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The sentences."""
+        return " ".join(one for one in (self.proposes, self.found, self.depends) if one)
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper, ready to run.
 
-    ``mechanisms`` are explanations by ablations, ``live`` what is judged once more on live packets; ``full`` are the
-    verdicts of its full form that are kept with it, by preset and claim.
+    ``mechanisms`` are explanations by ablations, ``live`` what is judged once more on live packets; ``main`` is
+    the preset of its summary, ``generated`` what is kept of its full form.
     """
 
     name: str
@@ -72,7 +91,9 @@ class Paper:
     sampling: Sampling | None
     drawings: list[Drawing]
     standings: list[Standing]
-    full: Mapping[str, Mapping[str, Verdict]]
+    main: str
+    summary: Summary
+    generated: Generated
 
     @property
     def statements(self) -> list[Claim]:
@@ -166,7 +187,9 @@ def load(folder: Path) -> Paper:
         sampling=plan.sampling(space) if space else None,
         drawings=figures.read(table),
         standings=standings.read(table),
-        full=kept.read(folder, [one.id for one in statements], presets),
+        main=table.choice("main", presets, "consistent" if "consistent" in presets else next(iter(presets), "")),
+        summary=_summary(table.table("summary")),
+        generated=generated.read(folder, [one.id for one in statements], presets),
     )
     table.done()
     for preset in presets:
@@ -185,6 +208,20 @@ def _is_live(claim: Claim) -> bool:
 
 def _preset(table: Table, factors: Sequence[Factor]) -> Preset:
     found = Preset(table.text("says"), plan.levels(table, factors))
+    table.done()
+    return found
+
+
+def _summary(table: Table | None) -> Summary:
+    if table is None:
+        return Summary()
+    found = Summary(
+        table.text("proposes"),
+        table.text("found"),
+        table.text("depends"),
+        table.texts("reproduced"),
+        table.texts("failed"),
+    )
     table.done()
     return found
 

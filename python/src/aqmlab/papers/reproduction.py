@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,8 @@ class Reproduction:
 
     def full_form(self, claim: str, preset: str) -> Verdict | None:
         """Return the full form's verdict that is kept with the paper, for a quick one."""
-        return self.paper.full.get(preset, {}).get(claim) if self.quick else None
+        kept = self.paper.generated.verdicts.get(preset, {}).get(claim)
+        return kept.verdict if kept and self.quick else None
 
     @property
     def failures(self) -> list[str]:
@@ -100,10 +102,17 @@ class Reproduction:
                 **_claim_entry(judgement, self.paper.name, preset),
                 "plain": self.plain(judgement.claim, preset),
                 "full_form": self.full_form(judgement.claim.id, preset),
+                "robustness": self.robustness.get(judgement.claim.id),
             }
             for preset in self.presets
             for judgement in (*self.judgements[preset], *self.mechanisms[preset], *self.live[preset])
         ]
+
+    @functools.cached_property
+    def robustness(self) -> dict[str, dict[str, Any]]:
+        """How often each claim holds in sampled configurations, and what it is sensitive to, as plain data."""
+        reaches = self.space.reaches if self.space else {}
+        return {name: {**one.document(), "sensitive": one.sensitive(self.paper.main)} for name, one in reaches.items()}
 
     def document(self) -> dict[str, Any]:
         """Return the reproduction as plain data, as in the contract; every entry names preset and scenario."""
@@ -119,8 +128,8 @@ class Reproduction:
                 for key, rows in entries.items():
                     rows += [{**place, **row} for row in document[key]]
         searched = [{"paper": self.paper.name, **self.search.document()}] if self.search else []
-        readings = [{"paper": self.paper.name, **self.space.document()}] if self.space else []
-        judged = {"claims": self.claims, "readings": readings, "search": searched}
+        assumptions = [{"paper": self.paper.name, **self.space.document()}] if self.space else []
+        judged = {"claims": self.claims, "assumptions": assumptions, "search": searched}
         return {"scenario": scenarios, "warnings": warnings, **entries, **judged}
 
     @functools.cached_property
@@ -193,7 +202,7 @@ def conduct(
     quick: bool = False,
     beyond: bool = False,
     live: bool = False,
-    readings: bool = True,
+    robustness: bool = True,
     search: bool = False,
     watcher: Watcher | None = None,
 ) -> Reproduction:
@@ -255,10 +264,10 @@ def conduct(
     results = {preset: run(preset) for preset in presets}
     further = run(BEYOND) if BEYOND in planned else {}
     space, outcome = None, None
-    if search or (readings and searching.is_there(paper)):
+    if search or (robustness and searching.is_there(paper)):
         space = searching.explore(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
         outcome = conduct_search(space, jobs=jobs, watcher=watcher) if search else None
-    return Reproduction(paper, results, further, quick, space if readings else None, outcome, skipped)
+    return Reproduction(paper, results, further, quick, space if robustness else None, outcome, skipped)
 
 
 def _length(experiments: Mapping[str, Experiment]) -> str:
@@ -289,20 +298,28 @@ def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any
         "why": judgement.why,
         "from": paper,
         "preset": preset,
-        "checks": [_check_entry(check) for check in judgement.checks],
+        "checks": [_check_entry(check, judgement.names) for check in judgement.checks],
         "explains": list(claim.explains),
     }
 
 
-def _check_entry(check: Check) -> dict[str, Any]:
+def _check_entry(check: Check, names: Mapping[int, str]) -> dict[str, Any]:
+    ratio = check.ratio
+    paper = None if ratio is None or ratio.paper is None else ratio.paper - 1.0
+    value, low, high = (None, None, None) if ratio is None else (ratio.value - 1.0, ratio.low - 1.0, ratio.high - 1.0)
     return {
         "expected": check.expectation,
         "point": check.point,
+        "at": names.get(check.point, ""),
         "verdict": str(check.verdict),
         "holds": check.holds,
         "words": check.words,
         "p_holds": check.p_holds,
         "p_fails": check.p_fails,
+        "paper": paper,
+        "value": value,
+        "low": low,
+        "high": high if high is not None and math.isfinite(high) else None,
     }
 
 

@@ -119,7 +119,8 @@ class Check:
 class Judgement:
     """A claim judged.
 
-    ``checks`` are of its parts; ``measured`` holds, by operand, the mean of each point with its interval.
+    ``checks`` are of its parts; ``measured`` holds, by operand, the mean of each point with its interval, and
+    ``names`` what the points are called.
     """
 
     claim: Claim
@@ -127,6 +128,7 @@ class Judgement:
     why: str
     checks: tuple[Check, ...]
     measured: dict[str, list[Estimate | None]]
+    names: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -175,7 +177,7 @@ def judge(
         return Judgement(claim, Verdict.NOT_TESTABLE, f"needs {lacking[0]}", (), means)
     checks = tuple(check for check in every if not check.is_tie) or every
     why = _why(checks, len(every) - len(checks), names or {})
-    judgement = Judgement(claim, _whole(checks), why, checks, means)
+    judgement = Judgement(claim, _whole(checks), why, checks, means, names or {})
     if any(check.verdict == Verdict.NOT_REPRODUCED for check in checks):
         if judgement.p_fails > CHANCE:
             return _open(judgement, f"one of {len(checks)} may fail by chance: p = {judgement.p_fails:.2g}")

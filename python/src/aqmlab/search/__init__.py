@@ -2,12 +2,13 @@
 
 from aqmlab.search.outcome import Outcome, conduct
 from aqmlab.search.plan import Factor, Sampling, Search, Setting
-from aqmlab.search.space import Reach, Space, Turn, explore, turned
+from aqmlab.search.space import Flip, Reach, Space, explore, flipped
 from aqmlab.search.targets import Deviations, Grade, Quantity, Target
 
 __all__ = [
     "Deviations",
     "Factor",
+    "Flip",
     "Grade",
     "Outcome",
     "Quantity",
@@ -17,8 +18,7 @@ __all__ = [
     "Setting",
     "Space",
     "Target",
-    "Turn",
     "conduct",
     "explore",
-    "turned",
+    "flipped",
 ]

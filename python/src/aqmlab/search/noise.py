@@ -1,28 +1,28 @@
-"""The noise of the seeds in a space of readings with few runs, from readings that are run more than once.
+"""The noise of the seeds in a sampled space with few runs, from configurations that are run more than once.
 
-One run or two have a spread that says next to nothing. So the spread is taken from several readings together, for each
-comparison by itself: that of its two sides, or that of one side with a number. That assumes that readings vary alike,
-and those of a paper do not: a reading with `ENOUGH` runs is judged by its own instead.
+One run or two have a spread that says next to nothing. So the spread is taken from several configurations together, for
+each comparison by itself: that of its two sides, or that of one side with a number. That assumes that configurations
+vary alike, and those of a paper do not: a configuration with `ENOUGH` runs is judged by its own instead.
 
-- **Unit.** Deviations of runs from their reading's mean are taken as shares of it, as delays and rates vary; but what
-  is counted, as packets lost, varies by the root of its mean, and what has a scale of its own by the same amount
+- **Unit.** Deviations of runs from their configuration's mean are taken as shares of it, as delays and rates vary; but
+  what is counted, as packets lost, varies by the root of its mean, and what has a scale of its own by the same amount
   everywhere. As shares these would be large where the mean is nearly zero, and hide what is elsewhere. So they are
   taken over the power of the mean (1, 1/2 or 0) under which they are likeliest, as normal ones; over another than 1
-  only where that is e times as likely, on average of the sides, for eight readings tell little. Both sides of a
+  only where that is e times as likely, on average of the sides, for eight configurations tell little. Both sides of a
   comparison have one power: they are of one kind, and two powers would be told from half of the runs each.
-- **Zeros.** A reading in which a side is zero in every run has nothing that could vary: it is no evidence that there
-  is no noise elsewhere. Only readings count in which every side is there that varies in the one that is judged. If
-  there is none, nothing is known, and the reading is undecided, not certain.
-- **A mean of zero** in the reading that is judged has no noise as a share or a count, but that of all others as an
-  amount. Two sides that are both zero are not compared, so they need none.
-- **Freedom.** A reading with n runs has n - 1 contrasts (Helmert's: orthonormal, and free of its mean), each with the
-  variance of one run. All of them, as so many contrasts of one sample of as many runs and one more, make that sample:
-  its t-test has their variance and their degrees of freedom, at every level. Where a power was told from them one
-  degree is lost; the sample is spread by what this does to its 95 % interval.
+- **Zeros.** A configuration in which a side is zero in every run has nothing that could vary: it is no evidence that
+  there is no noise elsewhere. Only configurations count in which every side is there that varies in the one that is
+  judged. If there is none, nothing is known, and the configuration is undecided, not certain.
+- **A mean of zero** in the configuration that is judged has no noise as a share or a count, but that of all others as
+  an amount. Two sides that are both zero are not compared, so they need none.
+- **Freedom.** A configuration with n runs has n - 1 contrasts (Helmert's: orthonormal, and free of its mean), each with
+  the variance of one run. All of them, as so many contrasts of one sample of as many runs and one more, make that
+  sample: its t-test has their variance and their degrees of freedom, at every level. Where a power was told from them
+  one degree is lost; the sample is spread by what this does to its 95 % interval.
 
 Contrasts of both sides are of the same runs, so that what a seed does to both cancels here as it does in a claim. A
-reading is judged by the tests of a claim, as if it had been run as often as that sample, with these deviations; where
-they then tell neither it nor its opposite, it is undecided.
+configuration is judged by the tests of a claim, as if it had been run as often as that sample, with these deviations;
+where they then tell neither it nor its opposite, it is undecided.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aqmlab.stats import statistics, student
 
-# Readings of the sample that are run more than once.
+# Configurations of the sample that are run more than once.
 REPEATED = 8
 # Runs of these, at least.
 RUNS = 2
-# Runs with which a reading is judged by itself, as a claim is.
+# Runs with which a configuration is judged by itself, as a claim is.
 ENOUGH = 5
 # Deviations grow with this power of the mean.
 SHARE, ROOT, AMOUNT = 1.0, 0.5, 0.0
@@ -46,7 +46,7 @@ LIKELIER = 1.0
 
 
 class Noise:
-    """The noise in repeated readings, each of which holds the values of quantities by seed.
+    """The noise in repeated configurations, each of which holds the values of quantities by seed.
 
     >>> noise = Noise([{"delay": {1: 5.0, 2: 15.0}}, {"delay": {1: 20.0, 2: 60.0}}])
     >>> noise.power(("delay",))
@@ -61,10 +61,10 @@ class Noise:
 
     """
 
-    def __init__(self, readings: Sequence[Mapping[str, Mapping[int, float]]]) -> None:
-        self._readings = [
+    def __init__(self, configurations: Sequence[Mapping[str, Mapping[int, float]]]) -> None:
+        self._repeated = [
             {name: {seed: value for seed, value in own.items() if math.isfinite(value)} for name, own in one.items()}
-            for one in readings
+            for one in configurations
         ]
         self.power = functools.cache(self._power)
         self._pooled = functools.cache(self._contrasts)
@@ -107,8 +107,8 @@ class Noise:
         return best if likelihood(best) > likelihood(SHARE) + LIKELIER else SHARE
 
     def _deviations(self, name: str) -> list[tuple[float, int, float]]:
-        """Return the mean of each reading, its degrees of freedom, and the sum of the squares of its deviations."""
-        found = [list(one[name].values()) for one in self._readings if len(one.get(name, ())) > 1]
+        """Return each configuration's mean, its degrees of freedom, and the sum of the squares of its deviations."""
+        found = [list(one[name].values()) for one in self._repeated if len(one.get(name, ())) > 1]
         centres = [(_mean(values), values) for values in found]
         return [
             (abs(mean), len(values) - 1, math.fsum((value - mean) ** 2 for value in values))
@@ -117,33 +117,33 @@ class Noise:
         ]
 
     def _contrasts(self, names: tuple[str, ...], power: float) -> list[dict[str, float]]:
-        """Return the contrasts of all readings in which each of these is there, over the power of their means."""
+        """Return the contrasts of all configurations in which each of these is there, over the power of their means."""
         found: list[dict[str, float]] = []
-        for reading in self._runs(names):
-            means = {name: _mean(values) for name, values in reading.items()}
-            if all(any(values) and (means[name] or power == AMOUNT) for name, values in reading.items()):
+        for configuration in self._runs(names):
+            means = {name: _mean(values) for name, values in configuration.items()}
+            if all(any(values) and (means[name] or power == AMOUNT) for name, values in configuration.items()):
                 units = {name: math.pow(abs(mean), power) for name, mean in means.items()}
                 found.extend(
-                    {name: _dot(weights, values) / units[name] for name, values in reading.items()}
-                    for weights in _helmert(len(reading[names[0]]))
+                    {name: _dot(weights, values) / units[name] for name, values in configuration.items()}
+                    for weights in _helmert(len(configuration[names[0]]))
                 )
         return found
 
     def _degrees(self, names: tuple[str, ...]) -> Iterator[None]:
-        """Yield for each degree of freedom in readings that have these."""
-        for reading in self._runs(names):
-            yield from (None for _ in reading[names[0]][1:])
+        """Yield for each degree of freedom in configurations that have these."""
+        for configuration in self._runs(names):
+            yield from (None for _ in configuration[names[0]][1:])
 
     def _runs(self, names: tuple[str, ...]) -> Iterator[dict[str, list[float]]]:
-        """Yield the values of each reading in the runs that have all of these."""
-        for reading in self._readings:
-            own = [reading.get(name, {}) for name in names]
+        """Yield the values of each configuration in the runs that have all of these."""
+        for configuration in self._repeated:
+            own = [configuration.get(name, {}) for name in names]
             seeds = sorted(set.intersection(*map(set, own)))
             if len(seeds) > 1:
                 yield {name: [values[seed] for seed in seeds] for name, values in zip(names, own, strict=True)}
 
     def _is_seen(self, name: str) -> bool:
-        return any(value for one in self._readings for value in one.get(name, {}).values())
+        return any(value for one in self._repeated for value in one.get(name, {}).values())
 
 
 @functools.cache

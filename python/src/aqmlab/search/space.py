@@ -1,13 +1,13 @@
-"""The space of readings: in which share of it each target is met, and what decides.
+"""The assumption space: how often each target is met in it, and which factors matter.
 
 A paper leaves values open. Its verdict under one choice of them says nothing of the others, so a balanced sample of all
 combinations is run, and each target judged in each of them: by the runs of that setting alone, as a claim is, or by
-their means and the noise of the seeds where they are few (`aqmlab.search.noise`). Where that hides the answer a reading
-is undecided: it counts, and neither holds nor refutes.
+their means and the noise of the seeds where they are few (`aqmlab.search.noise`). Where that hides the answer a
+configuration is open: it counts, and neither holds nor refutes.
 
-What decides is told by an analysis of variance of "it holds": the share of its variance that lies between the levels of
-a factor, less what chance alone puts there (epsilon squared, Kelley 1935). That is more the more levels there are, so
-that by the plain share a factor with many would mostly be the strongest. A factor counts if its share is larger than
+What matters is found by an analysis of variance of "it holds": the share of its variance that lies between the levels
+of a factor, less what chance alone puts there (epsilon squared, Kelley 1935). That is more the more levels there are,
+so that by the plain share a factor with many would mostly be the strongest. A factor counts if its share is larger than
 that of the largest factor in 95 % of random assignments of the outcomes to the settings, so that among many factors
 chance names one in 5 % of cases.
 """
@@ -40,7 +40,9 @@ SEED = 7567
 SHUFFLES = 400
 CONFIDENCE = 0.95
 MOST_DECIDING = 3
-# More changes at once than this tell nothing about any of them.
+# Levels that are named of a factor.
+MOST_LEVELS = 2
+# More changes at once than this say nothing about any of them.
 MOST_CHANGES = 2
 
 
@@ -72,18 +74,18 @@ class Deciding:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """Changes to a preset that turn a target: pairs of factor and level; ``to`` is the verdict there."""
+class Flip:
+    """Changes to a preset that flip its verdict on a target: pairs of factor and level; ``to`` is the verdict there."""
 
     preset: str
     changes: tuple[tuple[str, str], ...]
     to: str
 
 
-def turned(turns: Iterable[Turn]) -> str:
-    """Return the choices that turn a target by themselves, each with the presets in which it does."""
+def flipped(flips: Iterable[Flip]) -> str:
+    """Return the single choices that flip a target, each with the presets in which it does."""
     presets: dict[tuple[str, str], list[str]] = {}
-    for one in turns:
+    for one in flips:
         if len(one.changes) == 1:
             presets.setdefault(one.changes[0], []).append(one.preset)
     levels: dict[tuple[str, str], list[str]] = {}
@@ -104,7 +106,7 @@ class Reach:
         undecided: those of them in which the noise of the seeds hides the answer.
         low, high: the 95 % interval of the share in which it holds, in the whole space (Wilson 1927).
         strongest: the strongest factors, the strongest first.
-        turns: what turns it, by preset: every choice that does by itself; where none does, the fewest together.
+        flips: what flips it, by preset: every single choice that does; where none does, the fewest together.
 
     """
 
@@ -116,7 +118,7 @@ class Reach:
     low: float
     high: float
     strongest: tuple[Deciding, ...]
-    turns: tuple[Turn, ...]
+    flips: tuple[Flip, ...]
 
     @property
     def deciding(self) -> tuple[Deciding, ...]:
@@ -133,17 +135,29 @@ class Reach:
         """The conclusion in a sentence."""
         sampled = sum(cell.sampled for cell in self.cells)
         if not self.tested:
-            return f"Testable in none of {sampled} readings."
-        held = f"Holds in {self.holding} of {self.tested} readings ({self.holding / self.tested:.0%}"
+            return f"Testable in none of {sampled} configurations."
+        held = f"Holds in {self.holding} of {self.tested} configurations ({self.holding / self.tested:.0%}"
         held += f"; {self.low:.0%} to {self.high:.0%} of all, 95 %)"
         if self.undecided:
-            held += f", undecided by the noise of the seeds in {self.undecided}"
+            held += f", open by the noise of the seeds in {self.undecided}"
         untested = sampled - self.tested
         if untested:
             held += f"; {untested} more {'has' if untested == 1 else 'have'} nothing to test"
-        return f"{held}; {self._decides()}{self._turned()}."
+        return f"{held}; {self._most()}{self._flipped()}."
 
-    def _decides(self) -> str:
+    def sensitive(self, preset: str) -> str:
+        """Return what the verdict of a preset is most sensitive to: single choices that flip it, or strong factors."""
+        levels: dict[str, list[str]] = {}
+        for one in self.flips:
+            if one.preset == preset and len(one.changes) == 1:
+                levels.setdefault(one.changes[0][0], []).append(one.changes[0][1])
+        if levels:
+            shown = [f"{factor} ({', '.join(several[:MOST_LEVELS])})" for factor, several in levels.items()]
+            more = f" and {len(shown) - MOST_DECIDING} more" if len(shown) > MOST_DECIDING else ""
+            return f"{', '.join(shown[:MOST_DECIDING])}{more}"
+        return ", ".join(one.factor for one in self.deciding)
+
+    def _most(self) -> str:
         if self.undecided == self.tested:
             return "more seeds would be needed"
         if self.holding in (0, self.tested - self.undecided):
@@ -151,26 +165,26 @@ class Reach:
             others = [name for cell in self.cells if self._is_other(cell) for name in cell.presets]
             if others:
                 return f"but it {does} in {' and '.join(others)}"
-            return "no reading among them turns it" if not self.turns else "but it turns"
+            return "no single choice flips it" if not self.flips else "but single choices flip a preset"
         if not self.deciding:
-            return "no choice by itself decides beyond chance"
-        verb = "decides" if len(self.deciding) == 1 else "decide"
-        return f"{', '.join(f'{one.factor} ({one.share:.0%} of the differences)' for one in self.deciding)} {verb}"
+            return "no factor alone matters beyond chance"
+        factors = [f"{one.factor} ({one.share:.0%} of the variance)" for one in self.deciding]
+        return f"most sensitive to {', '.join(factors)}"
 
     def _is_other(self, cell: Cell) -> bool:
         """Whether it is judged otherwise than all sampled ones."""
         return cell.is_decided and cell.grade.holds == (self.holding == 0)
 
-    def _turned(self) -> str:
-        if not self.turns:
+    def _flipped(self) -> str:
+        if not self.flips:
             return ""
-        told = []
-        for preset in dict.fromkeys(one.preset for one in self.turns):
-            first, *others = (one for one in self.turns if one.preset == preset)
+        found = []
+        for preset in dict.fromkeys(one.preset for one in self.flips):
+            first, *others = (one for one in self.flips if one.preset == preset)
             choices = ", ".join(f"{factor} {level}" for factor, level in first.changes)
             more = f" (and {len(others)} other choice{'s' * (len(others) > 1)})" if others else ""
-            told.append(f"{preset} becomes {first.to} with {choices}{more}")
-        return f"; {'; '.join(told)}"
+            found.append(f"{preset} becomes {first.to} with {choices}{more}")
+        return f"; {'; '.join(found)}"
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -183,20 +197,20 @@ class Reach:
             "ci95_low": self.low,
             "ci95_high": self.high,
             "strongest": [{"factor": one.factor, "share": one.share, "decides": one.is_seen} for one in self.strongest],
-            "turns": [{"preset": one.preset, "changes": dict(one.changes), "to": one.to} for one in self.turns],
+            "flips": [{"preset": one.preset, "changes": dict(one.changes), "to": one.to} for one in self.flips],
             "says": self.sentence,
         }
 
 
 @dataclass(frozen=True)
 class Space:
-    """The space of readings as tried.
+    """The assumption space as sampled.
 
     Attributes:
         scores: every setting that was tried.
         sample: those of them that were drawn from all combinations.
         numbers: the seeds of each setting.
-        noise: by target: by how much these make its quantities differ; absent where they are enough to tell it.
+        noise: by target: by how much these make its quantities differ; absent where they are enough by themselves.
         folder: where runs are kept.
 
     """
@@ -226,7 +240,7 @@ class Space:
     def document(self) -> dict[str, Any]:
         """Return the space as plain data."""
         return {
-            "readings": len(self.sample),
+            "configurations": len(self.sample),
             "seeds": self.seeds,
             "factors": {factor.name: {"says": factor.says, "levels": factor.shown} for factor in self.search.factors},
             "claims": [one.document() for one in self.reaches.values()],
@@ -245,11 +259,11 @@ class Space:
         decided = [cell for cell in tested if cell.is_decided]
         holding, undecided = sum(cell.grade.holds for cell in decided), len(tested) - len(decided)
         low, high = statistics.share(holding, len(tested))
-        strongest, turns = self._strongest(decided), self._turns(cells)
-        return Reach(name, cells, holding, len(tested), undecided, low, high, strongest, turns)
+        strongest, flips = self._strongest(decided), self._flips(cells)
+        return Reach(name, cells, holding, len(tested), undecided, low, high, strongest, flips)
 
     def _strongest(self, cells: Sequence[Cell]) -> tuple[Deciding, ...]:
-        """Return the factors with the largest shares of the variance, among readings that are decided."""
+        """Return the factors with the largest shares of the variance, among configurations that are decided."""
         held = np.array([float(cell.grade.holds) for cell in cells])
         if not cells or held.min() == held.max():
             return ()
@@ -266,8 +280,8 @@ class Space:
         ]
         return tuple(sorted(found, key=lambda one: -one.share)[:MOST_DECIDING])
 
-    def _turns(self, cells: Sequence[Cell]) -> tuple[Turn, ...]:
-        """Return, for each preset, all single changes that turn it, or the fewest together, if few do."""
+    def _flips(self, cells: Sequence[Cell]) -> tuple[Flip, ...]:
+        """Return, for each preset, all single changes that flip it, or the fewest together, if few do."""
         found = []
         for preset, setting in self.search.presets.items():
             own = next(cell for cell in cells if cell.setting == setting)
@@ -279,7 +293,7 @@ class Space:
             fewest = min(others, key=lambda one: len(one[0]), default=None)
             if own.is_decided and fewest and len(fewest[0]) <= MOST_CHANGES:
                 single = [one for one in others if len(one[0]) == 1]
-                found += [Turn(preset, *one) for one in single or [fewest]]
+                found += [Flip(preset, *one) for one in single or [fewest]]
         return tuple(found)
 
     def _changes(self, here: Setting, there: Setting) -> tuple[tuple[str, str], ...]:
@@ -333,7 +347,7 @@ def _sample(search: Search) -> list[Setting]:
 def _between(group: Reals, outcomes: Reals) -> Reals:
     """Return the share of each row's variance that lies between the levels, beyond chance's (epsilon squared).
 
-    Without a level that comes twice nothing can be told: zero.
+    Without a level that comes twice nothing is known: zero.
     """
     there = group[:, group.any(axis=0)]
     count, levels = there.shape

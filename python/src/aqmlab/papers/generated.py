@@ -1,0 +1,167 @@
+"""What a paper's folder keeps of its full form: `generated/`, written by `scripts/paper_results.py`, never by hand.
+
+- `verdicts.csv`: the verdict on each claim in each preset, with the reason;
+- `parts.csv`: each part of a claim at each point: its verdict, and the difference of both sides as a share of the right
+  one, beside the paper's;
+- `measured.csv`: the means over the seeds that claims compare;
+- `robustness.json`: how often each claim holds in sampled configurations, and what it is sensitive to.
+
+The page, the README and the quick form read them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aqmlab.files import disk
+from aqmlab.papers.verdicts import Verdict
+from aqmlab.vocabulary.errors import InputError, unknown
+
+FOLDER = "generated"
+VERDICTS, PARTS, MEASURED, ROBUSTNESS = "verdicts.csv", "parts.csv", "measured.csv", "robustness.json"
+COLUMNS = {
+    VERDICTS: ("preset", "claim", "verdict", "why"),
+    PARTS: ("preset", "claim", "part", "at", "verdict", "holds", "paper", "value", "low", "high"),
+    MEASURED: ("preset", "claim", "of", "point", "mean"),
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a claim at a point of its sweep.
+
+    ``paper`` and ``value`` are the difference of both sides as a share of the right one, where there is such a share;
+    ``low`` and ``high`` the 95 % interval of ours.
+    """
+
+    expected: str
+    at: str
+    verdict: Verdict
+    holds: bool
+    paper: float | None
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A verdict with its parts."""
+
+    verdict: Verdict
+    why: str
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Generated:
+    """All that is kept of a paper: verdicts by preset and claim, and the robustness of each claim."""
+
+    verdicts: Mapping[str, Mapping[str, Stored]] = field(default_factory=dict)
+    robustness: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read(folder: Path, claims: Iterable[str], presets: Iterable[str]) -> Generated:
+    """Return what is kept in a paper's folder; nothing where there is nothing.
+
+    Raises:
+        InputError: naming the file, and the claim, preset or verdict that is unknown.
+
+    """
+    place = folder / FOLDER
+    known = {"claim": tuple(claims), "preset": tuple(presets), "verdict": tuple(Verdict)}
+    parts: dict[tuple[str, str], list[Part]] = {}
+    for row in _rows(place / PARTS, known):
+        parts.setdefault((row["preset"], row["claim"]), []).append(_part(row))
+    found: dict[str, dict[str, Stored]] = {preset: {} for preset in known["preset"]}
+    for row in _rows(place / VERDICTS, known):
+        of = tuple(parts.get((row["preset"], row["claim"]), ()))
+        found[row["preset"]][row["claim"]] = Stored(Verdict(row["verdict"]), row.get("why") or "", of)
+    file = place / ROBUSTNESS
+    robustness = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return Generated(found, robustness)
+
+
+def write(folder: Path, claims: Sequence[Mapping[str, Any]], robustness: Mapping[str, Any] | None = None) -> None:
+    """Keep judged claims, as `aqmlab reproduce --json` has them, in a paper's folder.
+
+    What they do not hold stays: other presets, and claims that only ``--beyond`` or ``--live`` judge.
+    """
+    place = folder / FOLDER
+    new = {(one["preset"], one["id"]) for one in claims}
+    rows: dict[str, list[dict[str, Any]]] = {
+        VERDICTS: [
+            {"preset": one["preset"], "claim": one["id"], "verdict": one["verdict"], "why": one["why"]}
+            for one in claims
+        ],
+        PARTS: [
+            {
+                "preset": one["preset"],
+                "claim": one["id"],
+                "part": check["expected"],
+                "at": check["at"],
+                "verdict": check["verdict"],
+                "holds": check["holds"],
+                **{key: _digits(check[key]) for key in ("paper", "value", "low", "high")},
+            }
+            for one in claims
+            for check in one["checks"]
+        ],
+        MEASURED: [
+            {"preset": one["preset"], "claim": one["id"], "of": name, "point": point, "mean": _digits(mean["mean"])}
+            for one in claims
+            for name, means in one["measured"].items()
+            for point, mean in enumerate(means if isinstance(means, list) else [means])
+            if mean is not None
+        ],
+    }
+    contents = {}
+    for file, own in rows.items():
+        kept = [row for row in _read(place / file) if (row["preset"], row["claim"]) not in new]
+        contents[file] = _csv(COLUMNS[file], [*kept, *own]).encode()
+    if robustness is not None:
+        contents[ROBUSTNESS] = (json.dumps(robustness, indent=1, ensure_ascii=False) + "\n").encode()
+    place.mkdir(exist_ok=True)
+    disk.put_all(place, contents)
+
+
+def _part(row: Mapping[str, str]) -> Part:
+    paper, value, low, high = (float(row[key]) if row[key] else None for key in ("paper", "value", "low", "high"))
+    return Part(row["part"], row["at"], Verdict(row["verdict"]), row["holds"] == "True", paper, value, low, high)
+
+
+def _rows(file: Path, known: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    found = _read(file)
+    for row in found:
+        for what, names in known.items():
+            if row.get(what) not in names:
+                raise InputError(f"{file}: {unknown(what, str(row.get(what)), list(names))}")
+    return found
+
+
+def _read(file: Path) -> list[dict[str, str]]:
+    if not file.is_file():
+        return []
+    with file.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+__all__ = ["FOLDER", "Generated", "Part", "Stored", "read", "write"]

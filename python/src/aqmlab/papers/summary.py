@@ -1,0 +1,192 @@
+"""A paper in one table: each statement, its number, ours, the verdict, and what the verdict is most sensitive to.
+
+The page, the terminal and the README have the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from aqmlab.papers.claims import Claim
+from aqmlab.papers.generated import Part, Stored
+from aqmlab.papers.paper import Paper
+from aqmlab.papers.reproduction import Reproduction
+from aqmlab.papers.verdicts import MEANINGS, Judgement, Verdict
+from aqmlab.vocabulary.names import listed
+
+# More parts of a statement than this are counted.
+MOST_PARTS = 3
+# Changes beyond this are factors.
+LARGE = 10.0
+HEADS = ("The paper's statement", "Paper", "Ours", "Verdict", "Most sensitive to")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A claim in the table; ``others`` are the presets with another verdict.
+
+    A quick form that leaves a claim open has the kept verdict of the full one: ``is_kept``.
+    """
+
+    id: str
+    says: str
+    paper: str
+    ours: str
+    verdict: Verdict
+    others: Mapping[str, Verdict]
+    sensitive: str
+    is_kept: bool = False
+
+    @property
+    def judged(self) -> str:
+        """The verdict in words."""
+        return f"{self.verdict} (full form)" if self.is_kept else str(self.verdict)
+
+
+def stored(judgement: Judgement) -> Stored:
+    """Return a judgement in the form in which it is kept."""
+    parts = []
+    for check in judgement.checks:
+        ratio = check.ratio
+        ends = (ratio.value - 1.0, ratio.low - 1.0, ratio.high - 1.0) if ratio else (None, None, None)
+        paper = None if ratio is None or ratio.paper is None else ratio.paper - 1.0
+        at = judgement.names.get(check.point, "")
+        parts.append(Part(check.expectation, at, check.verdict, check.holds, paper, *ends))
+    return Stored(judgement.verdict, judgement.why, tuple(parts))
+
+
+def of_reproduction(reproduction: Reproduction) -> list[Line]:
+    """Return the table of what was run; where a quick form leaves a claim open, the kept verdict of the full one."""
+    paper = reproduction.paper
+    found = {
+        preset: {one.claim.id: stored(one) for one in judgements}
+        for preset, judgements in reproduction.judgements.items()
+    }
+    robustness = reproduction.robustness if reproduction.space else paper.generated.robustness.get("claims", {})
+    if not reproduction.quick:
+        return lines(paper, found, robustness)
+    full = {preset: paper.generated.verdicts.get(preset, {}) for preset in found}
+    kept = {
+        (preset, claim)
+        for preset, judged in found.items()
+        for claim, one in judged.items()
+        if one.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE) and claim in full[preset]
+    }
+    best = {
+        preset: {claim: full[preset][claim] if (preset, claim) in kept else one for claim, one in judged.items()}
+        for preset, judged in found.items()
+    }
+    main = _main(paper, best)
+    return [replace(one, is_kept=(main, one.id) in kept) for one in lines(paper, best, robustness)]
+
+
+def of_folder(paper: Paper) -> list[Line]:
+    """Return the table of what is kept with a paper."""
+    return lines(paper, paper.generated.verdicts, paper.generated.robustness.get("claims", {}))
+
+
+def lines(
+    paper: Paper, found: Mapping[str, Mapping[str, Stored]], robustness: Mapping[str, Mapping[str, object]]
+) -> list[Line]:
+    """Return a line for each claim that was judged in the paper's main preset, or in the first that was run."""
+    run = [preset for preset in paper.presets if found.get(preset)]
+    main = _main(paper, found)
+    return [
+        _line(claim, {preset: found[preset][claim.id] for preset in run if claim.id in found[preset]}, main, robustness)
+        for claim in paper.claims
+        if claim.id in found.get(main, {})
+    ]
+
+
+def _main(paper: Paper, found: Mapping[str, Mapping[str, Stored]]) -> str:
+    """Return the paper's main preset, or the first that was run."""
+    run = [preset for preset in paper.presets if found.get(preset)]
+    return paper.main if paper.main in run or not run else run[0]
+
+
+def markdown(table: Sequence[Line], preset: str) -> str:
+    """Return the table as Markdown, with the meaning of its verdicts below."""
+    heads = (*HEADS[:2], f"Ours (`{preset}`)", *HEADS[3:])
+    rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for one in table:
+        others = "".join(f"; {name}: {verdict}" for name, verdict in one.others.items())
+        cells = (one.says, one.paper, one.ours, f"**{one.verdict}**{others}", one.sensitive)
+        rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    used = {one.verdict for one in table} | {verdict for one in table for verdict in one.others.values()}
+    meanings = [f"*{verdict}*: {MEANINGS[verdict]}" for verdict in Verdict if verdict in used]
+    return "\n".join([*rows, "", f"{'. '.join(meanings)}. In brackets: 95 % interval over the seeds."])
+
+
+def _line(
+    claim: Claim, by_preset: Mapping[str, Stored], main: str, robustness: Mapping[str, Mapping[str, object]]
+) -> Line:
+    own = by_preset[main]
+    others = {name: one.verdict for name, one in by_preset.items() if one.verdict != own.verdict}
+    sensitive = str(robustness.get(claim.id, {}).get("sensitive", ""))
+    return Line(claim.id, claim.says, _paper(own.parts), _ours(own), own.verdict, others, sensitive)
+
+
+def _paper(parts: Sequence[Part]) -> str:
+    """The paper's differences, each once."""
+    sizes = {part.expected: part.paper for part in parts}
+    if not any(size is not None for size in sizes.values()):
+        return ""
+    shown = [_change(size) if size is not None else "-" for size in sizes.values()][:MOST_PARTS]
+    return ", ".join([*shown, *([f"{len(sizes) - MOST_PARTS} more"] if len(sizes) > MOST_PARTS else [])])
+
+
+def _ours(one: Stored) -> str:
+    """Our differences with their intervals; along a sweep, where the statement holds; or why there is nothing."""
+    if one.verdict == Verdict.NOT_TESTABLE:
+        return one.why
+    points = list(dict.fromkeys(part.at for part in one.parts))
+    if len(points) > 1:
+        return _range(one.parts, points)
+    shown = [_part(part) for part in one.parts][:MOST_PARTS]
+    return ", ".join([*shown, *([f"{len(one.parts) - MOST_PARTS} more"] if len(one.parts) > MOST_PARTS else [])])
+
+
+def _part(part: Part) -> str:
+    mark = "" if part.holds else " ✗" if part.verdict == Verdict.NOT_REPRODUCED else " ?"
+    if part.value is None:
+        return f"{part.expected}{mark or ' ✓'}"
+    if part.low is None or part.high is None:
+        return f"{_change(part.value)}{mark}"
+    return f"{_change(part.value)} ({_change(part.low)} to {_change(part.high)}){mark}"
+
+
+def _range(parts: Sequence[Part], points: Sequence[str]) -> str:
+    held = [at for at in points if all(part.holds for part in parts if part.at == at)]
+    refuted = [at for at in points if any(part.verdict == Verdict.NOT_REPRODUCED for part in parts if part.at == at)]
+    rest = [at for at in points if at not in (*held, *refuted)]
+    kinds = (("holds at", held), ("not at", refuted), ("open at", rest))
+    return "; ".join(f"{word} {_few(found)}" for word, found in kinds if found)
+
+
+def _few(names: Sequence[str]) -> str:
+    """Name a few points, and the ends of more.
+
+    >>> _few(["50b", "100b"]), _few(["a", "b", "c", "d", "e"])
+    ('50b and 100b', 'a to e (5 points)')
+
+    """
+    return listed(names) if len(names) <= MOST_PARTS else f"{names[0]} to {names[-1]} ({len(names)} points)"
+
+
+def _change(share: float) -> str:
+    """Write a difference as a share of the right side; a large one as a factor.
+
+    >>> _change(-0.56), _change(0.0), _change(31.0), _change(float("inf"))
+    ('-56 %', '+0.0 %', '× 32', 'any')
+
+    """
+    if share == float("inf"):
+        return "any"
+    if share >= LARGE:
+        return f"× {share + 1.0:.3g}"
+    digits = 0 if abs(share) >= 0.0995 else 1
+    return f"{share:+.{digits}%}".replace("%", " %")
+
+
+__all__ = ["HEADS", "Line", "lines", "markdown", "of_folder", "of_reproduction", "stored"]

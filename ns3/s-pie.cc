@@ -5,7 +5,7 @@
 //
 //     100 senders -- 100 Mbit/s, 5 ms -- left -- 50 Mbit/s, 20 ms -- right -- 100 Mbit/s, 5 ms -- 100 receivers
 //
-// Prints one JSON object. The same in aqmlab: `aqmlab run experiments/s-pie/consistent/s1.toml`. With --disc, as
+// Prints one JSON object. The same in aqmlab: `aqmlab run experiments/s-pie/scenarios/s1.toml`. With --disc, as
 // --disc=ns3::CoDelQueueDisc, a queue disc of ns-3 has the bottleneck instead, with its MaxSize of 50p.
 
 #include "aqmlab-queue-disc.h"

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from aqmlab import scenario
 from aqmlab.files.documents import Table
+from aqmlab.scenario import Experiment
 from aqmlab.vocabulary.errors import InputError
 
 # Numbers of settings and runs, each with its smallest value.
@@ -103,6 +104,18 @@ class Search:
         """Return the value of each ``$name`` in a setting."""
         chosen = [factor.levels[level] for factor, level in zip(self.factors, setting, strict=True)]
         return {name: value for values in chosen for name, value in values.items()}
+
+    def experiment(self, setting: Setting, name: str, overrides: Mapping[str, str] | None = None) -> Experiment:
+        """Return a scenario as a setting has it: its levels replace the values that the file names.
+
+        Raises:
+            InputError: naming file, key and value.
+
+        """
+        path = self.scenarios[name]
+        named = scenario.load(path).points[0].named
+        values = {key: value for key, value in self.values(setting).items() if key in named}
+        return scenario.load(path, overrides, values=values, quick=self.quick)
 
     def words(self, setting: Setting) -> str:
         """Describe how a setting differs from the base."""

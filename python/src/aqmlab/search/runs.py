@@ -119,10 +119,7 @@ class Runs:
 
     def _plans(self, setting: Setting, name: str, seeds: str) -> list[tuple[Mapping[str, str], Plan]]:
         """Return the points of a scenario's sweep, each with its plan."""
-        path = self._search.scenarios[name]
-        named = scenario.load(path).points[0].named
-        values = {key: value for key, value in self._search.values(setting).items() if key in named}
-        points = scenario.load(path, {"seeds": seeds}, values=values, quick=self._search.quick).points
+        points = self._search.experiment(setting, name, {"seeds": seeds}).points
         return [(options.point, scenario.resolve(options)) for options in points]
 
     def _resolved(self, setting: Setting, name: str, seeds: range) -> Iterator[Need]:

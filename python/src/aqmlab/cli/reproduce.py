@@ -173,7 +173,7 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
     parts += [Text(paper.summary.text), ""] if paper.summary.text else []
     lines = summary.of_reproduction(reproduction)
-    parts += [_summary(lines), ""] if lines else []
+    parts += [_summary(lines), "", Text(summary.KEY, style="dim"), ""] if lines else []
     limits = cards.limits(reproduction)
     parts += [Text(limits), ""] if limits else []
     opening = cards.opening(reproduction.space)
@@ -203,11 +203,12 @@ def _summary(lines: Sequence[Line]) -> RenderableType:
     from aqmlab.papers import summary
 
     table = _table()
-    for head in summary.HEADS:
-        table.add_column(head, overflow="fold", ratio=3 if head == summary.HEADS[0] else 2)
+    for head, share in zip(summary.HEADS, (6, 2, 7, 3, 3), strict=True):
+        table.add_column(head, overflow="fold", ratio=share)
     for one in lines:
         verdict = Text(one.judged, style=STYLES[one.verdict])
-        table.add_row(Text(one.says), Text(one.paper), Text(one.ours), verdict, Text(one.sensitive, style="dim"))
+        paper, ours = ("\n".join(lines) for lines in (one.paper, one.ours))
+        table.add_row(Text(one.says), Text(paper), Text(ours), verdict, Text(one.sensitive, style="dim"))
     return table
 
 

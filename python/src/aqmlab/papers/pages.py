@@ -86,6 +86,7 @@ def render_page(
             paper=paper,
             lines=summary.of_reproduction(reproduction),
             heads=summary.HEADS,
+            key=summary.KEY,
             meanings=MEANINGS,
             opening=cards.opening(space),
             limits=cards.limits(reproduction),

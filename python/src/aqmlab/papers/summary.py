@@ -19,6 +19,7 @@ from aqmlab.vocabulary.names import listed
 MOST_PARTS = 3
 # Changes beyond this are factors.
 LARGE = 10.0
+KEY = "✓ holds, ✗ does not, ? open: the difference as a share of the right side, with its 95 % interval over the seeds."
 HEADS = ("The paper's statement", "Paper", "Ours", "Verdict", "Most sensitive to")
 
 
@@ -26,13 +27,15 @@ HEADS = ("The paper's statement", "Paper", "Ours", "Verdict", "Most sensitive to
 class Line:
     """A claim in the table; ``others`` are the presets with another verdict.
 
+    ``paper`` and ``ours`` have a line for each part of the statement, or one along a sweep.
+
     A quick form that leaves a claim open has the kept verdict of the full one: ``is_kept``.
     """
 
     id: str
     says: str
-    paper: str
-    ours: str
+    paper: tuple[str, ...]
+    ours: tuple[str, ...]
     verdict: Verdict
     others: Mapping[str, Verdict]
     sensitive: str
@@ -111,11 +114,11 @@ def markdown(table: Sequence[Line], preset: str) -> str:
     rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for one in table:
         others = "".join(f"; {name}: {verdict}" for name, verdict in one.others.items())
-        cells = (one.says, one.paper, one.ours, f"**{one.verdict}**{others}", one.sensitive)
+        cells = (one.says, "<br>".join(one.paper), "<br>".join(one.ours), f"**{one.verdict}**{others}", one.sensitive)
         rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     used = {one.verdict for one in table} | {verdict for one in table for verdict in one.others.values()}
     meanings = [f"*{verdict}*: {MEANINGS[verdict]}" for verdict in Verdict if verdict in used]
-    return "\n".join([*rows, "", f"{'. '.join(meanings)}. In brackets: 95 % interval over the seeds."])
+    return "\n".join([*rows, "", f"{'. '.join(meanings)}. {KEY}"])
 
 
 def _line(
@@ -124,36 +127,34 @@ def _line(
     own = by_preset[main]
     others = {name: one.verdict for name, one in by_preset.items() if one.verdict != own.verdict}
     sensitive = str(robustness.get(claim.id, {}).get("sensitive", ""))
-    return Line(claim.id, claim.says, _paper(own.parts), _ours(own), own.verdict, others, sensitive)
+    paper, ours = _cells(own)
+    return Line(claim.id, claim.says, paper, ours, own.verdict, others, sensitive)
 
 
-def _paper(parts: Sequence[Part]) -> str:
-    """The paper's differences, each once."""
-    sizes = {part.expected: part.paper for part in parts}
-    if not any(size is not None for size in sizes.values()):
-        return ""
-    shown = [_change(size) if size is not None else "-" for size in sizes.values()][:MOST_PARTS]
-    return ", ".join([*shown, *([f"{len(sizes) - MOST_PARTS} more"] if len(sizes) > MOST_PARTS else [])])
-
-
-def _ours(one: Stored) -> str:
-    """Our differences with their intervals; along a sweep, where the statement holds; or why there is nothing."""
+def _cells(one: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the paper's differences and ours, a line each; what fails comes first."""
     if one.verdict == Verdict.NOT_TESTABLE:
-        return one.why
+        return (), (one.why,)
     points = list(dict.fromkeys(part.at for part in one.parts))
     if len(points) > 1:
-        return _range(one.parts, points)
-    shown = [_part(part) for part in one.parts][:MOST_PARTS]
-    return ", ".join([*shown, *([f"{len(one.parts) - MOST_PARTS} more"] if len(one.parts) > MOST_PARTS else [])])
+        sizes = dict.fromkeys(_change(part.paper) for part in one.parts if part.paper is not None)
+        return tuple(sizes)[:MOST_PARTS], (_range(one.parts, points),)
+    ranked = sorted(one.parts, key=lambda part: part.holds)
+    shown = ranked[:MOST_PARTS]
+    left = len(ranked) - len(shown)
+    rest = (f"{left} more, {sum(part.holds for part in ranked[MOST_PARTS:])} of which hold",) if left else ()
+    paper = tuple("" if part.paper is None else _change(part.paper) for part in shown)
+    return paper if any(paper) else (), (*(_part(part) for part in shown), *rest)
 
 
 def _part(part: Part) -> str:
-    mark = "" if part.holds else " ✗" if part.verdict == Verdict.NOT_REPRODUCED else " ?"
+    mark = "✓" if part.holds else "✗" if part.verdict == Verdict.NOT_REPRODUCED else "?"
+    # Its size stands in a column of its own.
+    what = part.expected.partition(" by ")[0]
     if part.value is None:
-        return f"{part.expected}{mark or ' ✓'}"
-    if part.low is None or part.high is None:
-        return f"{_change(part.value)}{mark}"
-    return f"{_change(part.value)} ({_change(part.low)} to {_change(part.high)}){mark}"
+        return f"{mark} {what}"
+    ends = "" if part.low is None or part.high is None else f" ({_bare(part.low)} to {_bare(part.high)})"
+    return f"{mark} {what}: {_change(part.value)}{ends}"
 
 
 def _range(parts: Sequence[Part], points: Sequence[str]) -> str:
@@ -174,6 +175,10 @@ def _few(names: Sequence[str]) -> str:
     return listed(names) if len(names) <= MOST_PARTS else f"{names[0]} to {names[-1]} ({len(names)} points)"
 
 
+def _bare(share: float) -> str:
+    return _change(share).removesuffix(" %")
+
+
 def _change(share: float) -> str:
     """Write a difference as a share of the right side; a large one as a factor.
 
@@ -189,4 +194,4 @@ def _change(share: float) -> str:
     return f"{share:+.{digits}%}".replace("%", " %")
 
 
-__all__ = ["HEADS", "Line", "lines", "markdown", "of_folder", "of_reproduction", "stored"]
+__all__ = ["HEADS", "KEY", "Line", "lines", "markdown", "of_folder", "of_reproduction", "stored"]

@@ -27,7 +27,7 @@ from aqmlab.scenario.kinds import COMMON, KINDS, PAPERS, STACKS, TRANSPORTS, Key
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.scenario.values import takes
-from aqmlab.vocabulary.metrics import METRICS
+from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
 
 SCHEDULING = ("By flow", "By class")
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiments/buffer-sweep.toml"
@@ -229,6 +229,17 @@ def papers() -> str:
     lines += _table(("Name", "What it is", "What it sets", "Defined by"), rows)
     common = _of_rated()
     lines += ["", *_keys(key for key in _shared(senders) if key not in common)]
+    lines += [
+        "",
+        "## Observers",
+        "",
+        '`observe = "NAME"` in a file and `--observe NAME` measure what follows, beside the',
+    ]
+    lines += ["[metrics](metrics.md) that every run has; `aqmlab metrics list --papers` lists them."]
+    for one in OBSERVERS.values():
+        lines += ["", f"### {one.name}", "", f"{one.summary[0].upper()}{one.summary[1:]} ({one.reference}).", ""]
+        lines += _metrics(metric for metric in METRICS if metric.observer == one.name)
+    lines += ["", "`flowmon_loss_ratio` is no share of packets: it counts each drop twice."]
     return "\n".join(lines) + "\n"
 
 
@@ -344,13 +355,15 @@ def metrics() -> str:
     lines += [
         "packets that arrived after the warm-up: one that had arrived before counts in neither (RFC 7680 too takes"
     ]
-    lines += [
-        "the packets of an interval), and one that still waits at the end is not lost. `flowmon_loss_ratio` is no"
-    ]
-    lines += ["such share: it counts drops as a paper does.", ""]
-    rows = ((f"`{one.name}`", one.label, one.unit, one.better, one.about) for one in METRICS)
-    lines += _table(("Name", "Label", "Unit", "Better", "What it is"), rows)
+    lines += ["the packets of an interval), and one that still waits at the end is not lost."]
+    lines += ["", "What [observers](papers.md#observers) measure more is listed with them.", ""]
+    lines += _metrics(one for one in METRICS if not one.observer)
     return "\n".join(lines) + "\n"
+
+
+def _metrics(listed: Iterable[Metric]) -> list[str]:
+    rows = ((f"`{one.name}`", one.label, one.unit, one.better, one.about) for one in listed)
+    return _table(("Name", "Label", "Unit", "Better", "What it is"), rows)
 
 
 def defaults() -> str:

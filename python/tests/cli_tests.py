@@ -18,6 +18,7 @@ import aqmlab as package
 from aqmlab.scenario.flows import keys_of
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.options import BY_NAME
+from aqmlab.vocabulary.metrics import METRICS
 
 BASE = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "2s", "--seeds", "2")
 CAPTURE = ROOT / "data" / "captures" / "aqmlab-lan.pcap"
@@ -55,12 +56,24 @@ def show_explains_every_discipline_and_preset(aqmlab: Command, name: str) -> Non
 
 
 def flows_list_and_show_name_every_kind_and_key(aqmlab: Command) -> None:
-    listed = aqmlab("flows", "list").out
+    listed = {"": aqmlab("flows", "list").out, "papers": aqmlab("flows", "list", "--papers").out}
     for kind in KINDS.values():
-        assert f"\n{kind.name} " in listed
+        assert [room for room, out in listed.items() if f"\n{kind.name} " in out] == [kind.extension]
         ended = aqmlab("flows", "show", kind.name)
         assert ended.status == 0
         assert all(f"\n{name} " in ended.out for name in keys_of(kind))
+
+
+def metrics_list_names_every_metric_and_observers_are_listed_apart(aqmlab: Command) -> None:
+    listed, papers = aqmlab("metrics", "list").out, aqmlab("metrics", "list", "--papers").out
+    for metric in METRICS:
+        assert (f"\n{metric.name} " in listed) == (not metric.observer)
+        assert (f"\n  {metric.name} " in papers) == bool(metric.observer)
+
+
+def an_option_of_before_says_what_takes_its_place(aqmlab: Command) -> None:
+    ended = aqmlab("compare", "--aqm", "fifo", "--flow-monitor", "on")
+    assert (ended.status, ended.err) == (2, "aqmlab: --flow-monitor is now --observe flow_monitor\n")
 
 
 def flows_show_has_a_column_for_each_stack_and_the_source_of_each_rule(aqmlab: Command) -> None:

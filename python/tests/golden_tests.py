@@ -125,7 +125,7 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "device ring", {**PLAIN, "device_ring": "8p", "flows": MIXED, "aqm": "fq_codel"}
     yield "slow access", {**PLAIN, "access_rate": "6mbit", "flows": MIXED, "aqm": "codel"}
     yield "fast", {**PLAIN, "rate": "1gbit", "rtt": "2ms", "duration": "500ms", "flows": ["20*cubic"], "aqm": "pie"}
-    yield "flow monitor", {**PLAIN, "flow_monitor": "on", "flows": MIXED, "aqm": "codel"}
+    yield "observers", {**PLAIN, "observe": "flow_monitor,queue_ewma", "flows": MIXED, "aqm": "codel"}
     yield "no overhead, and series of groups", {**PLAIN, "overhead": "0b", "series": "groups", "flows": MIXED}
     yield "heavy flows among short ones", {**PLAIN, "aqm": "sqm_lru", "flows": [*MIXED, "20*web"]}
     finite = ["8*cubic:size=50kb", "3*cubic:size=2mb", "1*cubic:size=11mb"]

@@ -266,6 +266,6 @@ def the_flow_monitor_sees_packets_that_a_program_sends() -> None:
         topology=topology,
         flows="4*dcqcn",
         seeds=1,
-        flow_monitor="on",
+        observe="flow_monitor",
     ).runs
     assert runs["feedback_sent"][0] > 0

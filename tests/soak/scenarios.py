@@ -152,7 +152,7 @@ def scenarios(draw: st.DrawFn, traces: tuple[str, ...], kinds: tuple[str, ...]) 
         "jitter": ("0ms", "1us", "5ms", "100ms"),
         "access_rate": ("10kbit", f"{rate}bit", f"{100 * rate}bit"),
         "series": ("flows", "groups"),
-        "flow_monitor": ("off", "on"),
+        "observe": ("none", "flow_monitor", "queue_ewma"),
     }.items():
         if draw(st.integers(0, 3)) == 0:
             options[name] = draw(st.sampled_from(values))

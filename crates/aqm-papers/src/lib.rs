@@ -5,14 +5,17 @@
 //! bench, the C interface, the live link and the playground do not know it.
 //!
 //! - [`RATE_CONTROLS`]: PMQECN's sender, and the senders that its authors ran.
+//! - [`OBSERVERS`]: measurements of authors' programs, which a scenario asks for (`observe`), and their metrics.
 //! - [`EXTENSION`]: all of it that the simulator takes, for [`Inputs::add_extension`].
 //!
 //! [`Inputs::add_extension`]: aqm_sim::scenario::inputs::Inputs::add_extension
 
+mod flow_monitor;
 pub mod pmqecn;
+mod queue_average;
 
 use aqm_sim::extension::Extension;
-use aqm_sim::rate_control;
+use aqm_sim::{observer, rate_control};
 
 /// Rate controls, in the order of listings.
 pub static RATE_CONTROLS: &[&rate_control::Info] = &[
@@ -24,5 +27,9 @@ pub static RATE_CONTROLS: &[&rate_control::Info] = &[
     &pmqecn::sender::TCN_AS_RUN,
 ];
 
+/// Observers, in the order of listings.
+pub static OBSERVERS: &[&observer::Info] = &[&queue_average::INFO, &flow_monitor::INFO];
+
 /// What the simulator takes.
-pub static EXTENSION: Extension = Extension { name: "papers", rate_controls: RATE_CONTROLS };
+pub static EXTENSION: Extension =
+    Extension { name: "papers", rate_controls: RATE_CONTROLS, observers: OBSERVERS };

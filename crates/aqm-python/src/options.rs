@@ -41,6 +41,7 @@ fn option(option: &OptionSpec) -> Value {
         Form::Packets => "packets",
         Form::Share => "share",
         Form::Count => "count",
+        Form::Names => "names",
         Form::Switch(_) => "switch",
     };
     let (low, high) = option.range;

@@ -1,7 +1,7 @@
 //! What a host adds to the lists of this crate: a run knows it by its inputs
 //! ([`Inputs::add_extension`](crate::scenario::inputs::Inputs::add_extension)).
 
-use crate::rate_control;
+use crate::{observer, rate_control};
 
 /// Plain lists; a name is taken from the crate's own list first.
 #[derive(Clone, Copy)]
@@ -10,4 +10,6 @@ pub struct Extension {
     pub name: &'static str,
     /// Rate controls.
     pub rate_controls: &'static [&'static rate_control::Info],
+    /// Observers, with their metrics.
+    pub observers: &'static [&'static observer::Info],
 }

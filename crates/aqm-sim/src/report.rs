@@ -85,7 +85,7 @@ pub struct Series {
     /// End of each sampling period, seconds.
     pub time_s: Vec<f64>,
     /// Name to values: `queue_packets`, `queue_bytes`, `qdelay_ms` (mean of the period), `throughput_mbit`,
-    /// `goodput_mbit`, `queue_ewma_packets`, `rtt_ms` (mean of the senders' samples in the period), `jain_index` (over
+    /// `goodput_mbit`, `rtt_ms` (mean of the senders' samples in the period), `jain_index` (over
     /// what every flow got since the start), `drops`, `drops_early` (those of them that were not because of a full
     /// queue), `marks`, `class.<name>.goodput_mbit`, `flow.<id>.delivered_bytes` (payload since the start),
     /// `flow.<id>.cwnd_bytes` of TCP, `flow.<id>.rate_mbit` and `flow.<id>.target_mbit` of rate-based senders (all for up

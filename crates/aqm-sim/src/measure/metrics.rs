@@ -135,8 +135,6 @@ impl TelemetryMetrics {
 /// A sample of a port for the time series.
 pub(crate) struct PortSample<'a> {
     pub(crate) queued: Backlog,
-    /// The weighted average of its queue.
-    pub(crate) ewma: f64,
     /// What has passed since the last sample.
     pub(crate) passed: Passed,
     /// What its classifier has said since the last sample.
@@ -195,6 +193,7 @@ impl Metrics {
     /// The warm-up is over: everything starts again from zero, except the series and the backlog.
     pub(crate) fn restart(&mut self, now: Time) {
         self.since = now;
+        self.observers.iter_mut().for_each(|observer| observer.on_measuring(now));
         for flow in &mut self.flows {
             let fresh = FlowMetrics::new(flow.propagation);
             let old = std::mem::replace(flow, fresh);
@@ -266,9 +265,9 @@ impl Metrics {
         // Their mean.
         let (sum, samples) = std::mem::take(&mut self.rtt);
         let rtt = sum.as_millis_f64() / samples as f64;
-        self.observers.iter_mut().for_each(|observer| observer.on_sample(now));
         let series = &mut self.series;
         series.begin(now);
+        self.observers.iter_mut().for_each(|observer| observer.on_sample(series, now));
         series.put(&Part::WHOLE, RTT_MS.name(), rtt);
         series.put(&Part::WHOLE, JAIN_INDEX.name(), jain);
         let mut total = 0;
@@ -300,7 +299,6 @@ impl Metrics {
         let mut put = |column: &Sampled, value: f64| series.put(part, column.name(), value);
         put(&QUEUE_PACKETS, port.queued.packets as f64);
         put(&QUEUE_BYTES, port.queued.bytes as f64);
-        put(&QUEUE_EWMA_PACKETS, port.ewma);
         put(&QDELAY_MS, port.passed.sojourn_mean_ms());
         put(&THROUGHPUT_MBIT, mbit(port.passed.bytes, period));
         put(&DROPS, port.passed.dropped as f64);

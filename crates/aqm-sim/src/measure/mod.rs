@@ -1,7 +1,7 @@
 //! Measurements, accumulated in place while packets move.
 
 pub(crate) mod classified;
-pub(crate) mod flow_monitor;
+pub(crate) mod hosted;
 pub(crate) mod ledger;
 pub(crate) mod logger;
 pub(crate) mod losses;

@@ -2,6 +2,7 @@
 //! for it.
 
 use super::losses::Cause;
+use super::recording::Recording;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
 use crate::report::Report;
@@ -123,6 +124,9 @@ pub(crate) trait PacketObserver: Send {
     /// retransmission timer fired.
     fn on_sender(&mut self, _flow: u32, _sender: AnySender<'_>, _timed_out: bool, _now: Time) {}
 
+    /// A packet comes to a port with a discipline, which holds `queued` before.
+    fn on_arrival(&mut self, _port: PortId, _queued: Backlog, _now: Time) {}
+
     /// A packet has come to a discipline; if it or another was dropped, that was told before.
     fn on_enqueue(&mut self, _seen: &AtQueue<'_>) {}
 
@@ -135,8 +139,11 @@ pub(crate) trait PacketObserver: Send {
     /// A packet is lost, wherever that is.
     fn on_drop(&mut self, _dropped: &Dropped<'_>) {}
 
-    /// A point of the time series is taken.
-    fn on_sample(&mut self, _now: Time) {}
+    /// The warm-up is over.
+    fn on_measuring(&mut self, _now: Time) {}
+
+    /// A point of the time series is taken, and has begun.
+    fn on_sample(&mut self, _series: &mut Recording, _now: Time) {}
 
     /// Adds what it has to say of a run that ends at `end`.
     fn report(&mut self, report: &mut Report, end: Time);

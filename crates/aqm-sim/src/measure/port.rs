@@ -6,12 +6,9 @@ use crate::metrics::registry::{PORT, Part};
 use crate::network::graph::Capacity;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::DropReason;
-use aqm_core::units::{Bytes, Span, Time};
+use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
 use aqm_io::link_trace::OPPORTUNITY_BYTES;
-
-/// S-PIE's queue weight in its equation 11 (RED's default).
-const EWMA_WEIGHT: f64 = 0.002;
 
 /// A measured port. Names and definitions are those of the metrics contract.
 pub(crate) struct PortMetrics {
@@ -36,12 +33,6 @@ pub(crate) struct PortMetrics {
     pub(crate) filtered: u64,
     /// Bytes handed to the wire, link-layer overhead included.
     sent_bytes: u64,
-    ewma: f64,
-    ewma_sum: f64,
-    ewma_count: u64,
-    empty_since: Time,
-    /// Serialisation time of a full packet: the step in which the average decays while the queue is empty.
-    full_packet: Span,
     /// What the counters of port and discipline said at the last sample of the series.
     sampled: Passed,
     /// When measuring began, and what has become since of packets that had arrived before.
@@ -96,11 +87,9 @@ pub(crate) struct FlowAtPort {
 }
 
 impl PortMetrics {
-    /// `full_packet` bytes fill a packet, overhead included.
-    pub(crate) fn new(name: &str, capacity: Capacity, groups: usize, full_packet: Bytes) -> PortMetrics {
+    pub(crate) fn new(name: &str, capacity: Capacity, groups: usize) -> PortMetrics {
         PortMetrics {
             part: PORT.part(name),
-            full_packet: capacity.mean_rate().time_for(full_packet),
             capacity,
             flows: Vec::new(),
             sojourn: vec![Histogram::default(); groups],
@@ -115,10 +104,6 @@ impl PortMetrics {
             drops_overflow: 0,
             filtered: 0,
             sent_bytes: 0,
-            ewma: 0.0,
-            ewma_sum: 0.0,
-            ewma_count: 0,
-            empty_since: Time::ZERO,
             sampled: Passed::default(),
             since: Time::ZERO,
             older: Older::default(),
@@ -135,7 +120,7 @@ impl PortMetrics {
         self.carried_before.push(0);
     }
 
-    /// The warm-up is over: everything starts again from zero, except the weighted average and the current sample.
+    /// The warm-up is over: everything starts again from zero, except the current sample.
     /// `passed` is what discipline and switch have counted so far; the device has `held` bytes to send.
     pub(crate) fn restart(&mut self, queued: Backlog, passed: Passed, held: f64, now: Time) {
         (self.before, self.held_before) = (passed, held);
@@ -152,7 +137,6 @@ impl PortMetrics {
         self.max_packets = queued.packets;
         (self.drops_early, self.drops_overflow, self.filtered) = (0, 0, 0);
         self.sent_bytes = 0;
-        (self.ewma_sum, self.ewma_count) = (0.0, 0);
     }
 
     /// Measuring ends while `queued` waits and the device has `held` bytes to send.
@@ -165,7 +149,6 @@ impl PortMetrics {
     #[inline]
     pub(crate) fn on_arrival(&mut self, flow: u32, queued: Backlog, now: Time) {
         self.flows[flow as usize].arrived += 1;
-        self.average(queued, now);
         self.advance(queued, now);
     }
 
@@ -177,7 +160,7 @@ impl PortMetrics {
 
     /// The discipline drops a packet; `queued` waited until now.
     pub(crate) fn on_drop(&mut self, packet: Signalled, reason: DropReason, queued: Backlog, now: Time) {
-        self.remove(queued, now);
+        self.advance(queued, now);
         self.wasted += now.since(packet.arrival);
         if !reason.is_loss() {
             let counter =
@@ -215,7 +198,7 @@ impl PortMetrics {
     /// A packet leaves the queue for the device; `queued` waited until now.
     #[inline(always)]
     pub(crate) fn on_departure(&mut self, packet: Departure, queued: Backlog, now: Time) {
-        self.remove(queued, now);
+        self.advance(queued, now);
         let Departure { flow, length, sojourn } = packet;
         let flow = &mut self.flows[flow as usize];
         flow.bytes += u64::from(length);
@@ -232,28 +215,6 @@ impl PortMetrics {
         self.packet_nanos += passed * u128::from(queued.packets);
         self.byte_nanos += passed * u128::from(queued.bytes);
         self.last_change = now;
-    }
-
-    #[inline]
-    fn remove(&mut self, queued: Backlog, now: Time) {
-        self.advance(queued, now);
-        if queued.packets == 1 {
-            self.empty_since = now;
-        }
-    }
-
-    /// S-PIE's equation 11, updated at each arrival as in ns-3's RED: m full packets could have been sent while the
-    /// queue was empty.
-    #[inline]
-    fn average(&mut self, queued: Backlog, now: Time) {
-        let mut kept = 1.0 - EWMA_WEIGHT;
-        if queued.packets == 0 && self.full_packet > Span::ZERO {
-            let idle = now.since(self.empty_since).as_nanos() / self.full_packet.as_nanos();
-            kept = power(kept, idle + 1);
-        }
-        self.ewma = EWMA_WEIGHT * queued.packets as f64 + kept * self.ewma;
-        self.ewma_sum += self.ewma;
-        self.ewma_count += 1;
     }
 
     /// What its flows have counted since measuring began, if discipline and switch, which have `passed` in all, say
@@ -306,11 +267,6 @@ impl PortMetrics {
     pub(crate) fn means(&self, seconds: f64) -> (f64, f64) {
         let mean = |sum: u128| sum as f64 / 1e9 / seconds;
         (mean(self.packet_nanos), mean(self.byte_nanos))
-    }
-
-    /// The weighted average now, and its mean over arrivals.
-    pub(crate) fn ewma(&self) -> (f64, f64) {
-        (self.ewma, self.ewma_sum / self.ewma_count as f64)
     }
 
     /// Share of the capacity between `since` and `end` that was used. Of a packet that is being sent at one of these times,
@@ -388,17 +344,4 @@ impl Passed {
     pub(crate) fn sojourn_mean_ms(&self) -> f64 {
         if self.departed == 0 { f64::NAN } else { self.sojourn.as_millis_f64() / self.departed as f64 }
     }
-}
-
-/// `base` to a whole power, by squaring: the same bits everywhere.
-fn power(mut base: f64, mut exponent: u64) -> f64 {
-    let mut result = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result *= base;
-        }
-        base *= base;
-        exponent >>= 1;
-    }
-    result
 }

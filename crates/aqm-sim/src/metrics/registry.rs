@@ -7,7 +7,7 @@
 use Better::{Higher, Lower, Neither};
 use Unit::{Bytes, Kbit, Mbit, Ms, One, Packets, Seconds, Share};
 
-/// A metric. Only this file makes one.
+/// A metric. This file makes those of the simulator, an [`observer`](crate::observer) its own.
 #[derive(Debug)]
 pub struct Metric {
     name: &'static str,
@@ -129,6 +129,18 @@ impl Metric {
         self.name
     }
 
+    /// A value, of which nothing is compared.
+    pub const fn new(
+        name: &'static str,
+        label: &'static str,
+        unit: Unit,
+        decimals: u8,
+        better: Better,
+        meaning: &'static str,
+    ) -> Metric {
+        Metric { name, label, unit, decimals, better, kind: MetricKind::Value, is_compared: false, meaning }
+    }
+
     const fn percentile(self, of: &'static Distribution, quantile: f64) -> Metric {
         Metric { kind: MetricKind::Percentile { of, quantile }, ..self }
     }
@@ -224,7 +236,7 @@ const fn metric(
     better: Better,
     meaning: &'static str,
 ) -> Metric {
-    Metric { name, label, unit, decimals, better, kind: MetricKind::Value, is_compared: false, meaning }
+    Metric::new(name, label, unit, decimals, better, meaning)
 }
 
 /// Small flows have at most this payload, medium ones at most the other, as in pFabric (Alizadeh et al., SIGCOMM 2013,
@@ -268,8 +280,6 @@ declare! {
         "the same in bytes");
     QUEUE_MAX_PACKETS = metric("queue_max_packets", "Longest queue", Packets, 0, Lower,
         "largest backlog of the discipline");
-    QUEUE_EWMA_PACKETS = metric("queue_ewma_packets", "Weighted mean queue", Packets, 1, Lower,
-        "backlog at arrivals, exponentially weighted as RED does, averaged over arrivals (S-PIE, eq. 11)");
     QDELAY_MEAN_MS = metric("qdelay_mean_ms", "Mean queue delay", Ms, 2, Lower,
         "sojourn time in the discipline of the packets that left it").compared();
     QDELAY_P50_MS = metric("qdelay_p50_ms", "Median queue delay", Ms, 2, Lower,
@@ -357,33 +367,6 @@ declare! {
     TELEMETRY_QUEUE_MAX_PACKETS = metric("telemetry_queue_max_packets", "Longest queue told",
         Packets, 0, Neither,
         "largest queue that an entry names");
-    FLOWMON_DELAY_MS = metric("flowmon_delay_ms", "Delay (as FlowMonitor is read)", Ms, 1, Neither,
-        "with `flow_monitor`: delay of each flow's packets since the start, acknowledgments being flows, \
-         averaged over flows and samples");
-    FLOWMON_LOSS_RATIO = metric("flowmon_loss_ratio", "Loss (as FlowMonitor is read)", One, 4, Neither,
-        "with `flow_monitor`: drops, each counted twice, over packets sent, averaged over flows and the \
-         samples above zero");
-    FLOWMON_THROUGHPUT_KBIT = metric("flowmon_throughput_kbit", "Throughput (as FlowMonitor is read)",
-        Kbit, 1, Neither,
-        "with `flow_monitor`: bytes received over the time from first to last packet, averaged over flows \
-         and samples");
-    FLOWMON_FCT_S = metric("flowmon_fct_s", "Completion time (as FlowMonitor is read)", Seconds, 3, Neither,
-        "with `flow_monitor`: time from a flow's first packet to its last so far, averaged over flows and \
-         samples");
-    FLOWMON_QUEUE_PACKETS = metric("flowmon_queue_packets", "Queue (as traces are read)", Packets, 1, Neither,
-        "with `flow_monitor`: lengths of all queues after each arrival and departure, without zeros, \
-         averaged");
-    FLOWMON_QUEUE_WITH_ZEROS_PACKETS = metric("flowmon_queue_with_zeros_packets", "Queue at arrivals and departures",
-        Packets, 1, Neither,
-        "with `flow_monitor`: the same with zeros");
-    FLOWMON_SOJOURN_MS = metric("flowmon_sojourn_ms", "Sojourn time (as traces are read)", Ms, 1, Neither,
-        "with `flow_monitor`: sojourn times in all queues in whole milliseconds, without zeros, averaged");
-    ALL_QUEUES_MEAN_PACKETS = metric("all_queues_mean_packets", "Mean of all queues together",
-        Packets, 1, Neither,
-        "with `flow_monitor`: packets that wait in any queue with a discipline, averaged over time");
-    ALL_QUEUES_SOJOURN_MEAN_MS = metric("all_queues_sojourn_mean_ms", "Mean queue delay, all queues",
-        Ms, 2, Neither,
-        "with `flow_monitor`: sojourn time of every packet that left any queue with a discipline, averaged");
     JAIN_INDEX = metric("jain_index", "Jain index", One, 4, Higher,
         "Jain's fairness index of the flows' goodputs: 1 is equal, 1/n is one flow alone; flows that come \
          and go count for what they got").fraction().compared();

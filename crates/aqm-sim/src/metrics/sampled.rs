@@ -16,6 +16,11 @@ pub struct Sampled {
 pub(crate) static FLOW: Family = Family { name: "flow", preposition: "of flow", is_dotted: false };
 
 impl Sampled {
+    /// The column with the name of a metric, which has what that is at each point.
+    pub const fn of(metric: &'static Metric) -> Sampled {
+        Sampled { name: metric.name(), label: metric.label, unit: metric.unit }
+    }
+
     /// Its name, without that of a part.
     pub fn name(&self) -> &'static str {
         self.name
@@ -28,7 +33,7 @@ const fn sampled(name: &'static str, label: &'static str, unit: Unit) -> Sampled
 
 /// The metric of this name, of one period.
 const fn of(metric: &'static Metric) -> Sampled {
-    Sampled { name: metric.name(), label: metric.label, unit: metric.unit }
+    Sampled::of(metric)
 }
 
 declare! {
@@ -39,7 +44,6 @@ declare! {
     QDELAY_MS = sampled("qdelay_ms", "Queue delay", Unit::Ms);
     QUEUE_PACKETS = sampled("queue_packets", "Queue", Unit::Packets);
     QUEUE_BYTES = sampled("queue_bytes", "Queue", Unit::Bytes);
-    QUEUE_EWMA_PACKETS = of(&registry::QUEUE_EWMA_PACKETS);
     RTT_MS = sampled("rtt_ms", "Round-trip time", Unit::Ms);
     JAIN_INDEX = sampled("jain_index", "Jain index since the start", Unit::One);
     DROPS = sampled("drops", "Drops", Unit::Packets);

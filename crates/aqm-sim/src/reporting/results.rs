@@ -279,7 +279,6 @@ impl Run<'_> {
         put(&QUEUE_MEAN_PACKETS, packets);
         put(&QUEUE_MEAN_BYTES, bytes);
         put(&QUEUE_MAX_PACKETS, port.max_packets as f64);
-        put(&QUEUE_EWMA_PACKETS, port.ewma().1);
         put(&DROPS_EARLY, port.drops_early as f64);
         put(&DROPS_OVERFLOW, port.drops_overflow as f64);
         if port.filtered > 0 {

@@ -2,6 +2,7 @@
 //! what a host adds to the lists of this crate.
 
 use crate::extension::Extension;
+use crate::observer;
 use crate::rate_control::{RATE_CONTROLS, Rated};
 use crate::stack::{self, Chosen, Named, Stack};
 use crate::traffic::conversations::{self, Conversation};
@@ -60,6 +61,17 @@ impl Inputs {
         let added = self.extensions.iter().map(|extension| extension.rate_controls);
         let known: Vec<_> = std::iter::once(RATE_CONTROLS).chain(added).flatten().copied().collect();
         Rated::of(named, &known)
+    }
+
+    /// The observer that a scenario names.
+    pub(crate) fn observer(&self, name: &str) -> Result<&'static observer::Info, String> {
+        let added = || self.extensions.iter().flat_map(|extension| extension.observers);
+        added().copied().find(|info| info.name == name).ok_or_else(|| {
+            let names = added().map(|info| info.name);
+            let known: Vec<&str> = names.clone().collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            format!("observe: unknown observer '{name}'{}; known are {known}", did_you_mean(name, names))
+        })
     }
 
     /// The stack that a scenario names, with the values of its keys.

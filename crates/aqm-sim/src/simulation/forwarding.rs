@@ -267,6 +267,9 @@ impl Simulation {
         if let Some(metrics) = &mut device.observed.metrics {
             metrics.on_arrival(flow, device.observed.queued, now);
         }
+        for observer in &mut self.shared.metrics.observers {
+            observer.on_arrival(port, device.observed.queued, now);
+        }
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
         observer.observed.queued.packets += 1;
         observer.observed.queued.bytes += u64::from(metadata.length);

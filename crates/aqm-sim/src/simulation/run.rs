@@ -252,8 +252,8 @@ impl Simulation {
             let queued = device.observed.queued;
             metrics.advance(queued, now);
             let classified = metrics.classified.as_mut().map(|classified| classified.take_sample());
-            let (ewma, passed) = (metrics.ewma().0, metrics.take_sample(passed));
-            let sample = PortSample { queued, ewma, passed, classified, qdisc: &device.qdisc };
+            let passed = metrics.take_sample(passed);
+            let sample = PortSample { queued, passed, classified, qdisc: &device.qdisc };
             if number == 0 {
                 self.shared.metrics.sample_port(&Part::WHOLE, &sample, now, period);
             }

@@ -4,21 +4,24 @@ use super::carrier::Carrier;
 use super::members::Member;
 use super::state::{END, Simulation};
 use crate::endpoint::flow::Label;
-use crate::measure::flow_monitor::FlowMonitor;
+use crate::measure::hosted::Hosted;
 use crate::measure::logger::Logger;
 use crate::measure::metrics::Metrics;
 use crate::measure::recorder::Recorder;
 use crate::measure::tracer::Tracer;
-use crate::network::graph::Capacity as LinkCapacity;
+use crate::metrics::registry::PORT;
+use crate::network::graph::{Capacity as LinkCapacity, Network};
 use crate::network::hosts::{self, Socket};
 use crate::network::path::{Layout, paths_per_member};
+use crate::network::port::PortId;
 use crate::network::{dumbbell, topology};
+use crate::observer;
 use crate::report::{Monitor, RunError};
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{Capacity, Scenario};
 use crate::simulation::engine::Target;
 use aqm_core::spec::Spec;
-use aqm_core::units::{Rate, Span, Time};
+use aqm_core::units::{Bytes, Rate, Span, Time};
 
 /// The IP packet that fills an Ethernet frame.
 const FULL_PACKET: u32 = 1500;
@@ -53,9 +56,6 @@ impl Setup {
             groups.push(crate::simulation::captures::GROUP.to_owned());
         }
         let mut metrics = Metrics::new(groups, scenario.flow_series);
-        if scenario.flow_monitor {
-            metrics.observers.push(Box::new(FlowMonitor::new(scenario.overhead_bytes)));
-        }
         if scenario.trace {
             metrics.observers.push(Box::<Tracer>::default());
         }
@@ -64,6 +64,14 @@ impl Setup {
             None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, aqm)?,
         };
+        if !scenario.observe.is_empty() {
+            let site = site(&network, &measured, scenario.overhead_bytes);
+            for name in &scenario.observe {
+                let observer = (inputs.observer(name).map_err(input)?.build)(&site);
+                let ports = measured.iter().map(|&port| PORT.part(&network.port_name(port))).collect();
+                metrics.observers.push(Box::new(Hosted { observer, ports }));
+            }
+        }
         if scenario.log {
             let names = (0..network.links.len()).map(|link| network.link_name(link)).collect();
             metrics.observers.push(Box::new(Logger::new(names, scenario.overhead_bytes)));
@@ -107,6 +115,16 @@ impl Setup {
         }
         Ok(Setup { simulation, labels, warnings })
     }
+}
+
+/// The network as observers of the host know it.
+fn site(network: &Network, measured: &[PortId], overhead: u32) -> observer::Site {
+    let full_packet = Bytes::new(u64::from(FULL_PACKET + overhead));
+    let ports = measured.iter().map(|&number| {
+        let rate = network.links[number].capacity.mean_rate();
+        observer::Port { number, full_packet: rate.time_for(full_packet) }
+    });
+    observer::Site { overhead, measured: ports.collect() }
 }
 
 /// The addresses and ports of every flow.

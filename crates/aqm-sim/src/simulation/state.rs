@@ -20,7 +20,7 @@ use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;
 use aqm_core::spec::SpecError;
-use aqm_core::units::{Bytes, Span, Time};
+use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// Events between two looks at the monitor.
@@ -125,7 +125,6 @@ impl Simulation {
         overhead: u32,
         seed: u64,
     ) -> Result<Simulation, SpecError> {
-        let full_packet = Bytes::new(u64::from(1500 + overhead));
         let media = network.media.iter().map(|(name, access)| Medium::new(name, *access, seed)).collect();
         let mut ports = Vec::with_capacity(network.links.len());
         for (id, spec) in network.links.iter().enumerate() {
@@ -136,7 +135,7 @@ impl Simulation {
             let capacity = network.links[port].capacity.clone();
             if let Some(device) = ports[port].device_mut() {
                 let name = network.port_name(port);
-                let observer = PortMetrics::new(&name, capacity, metrics.groups.len(), full_packet);
+                let observer = PortMetrics::new(&name, capacity, metrics.groups.len());
                 device.observed.metrics = Some(Box::new(observer));
             }
         }

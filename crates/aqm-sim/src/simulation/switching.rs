@@ -92,6 +92,8 @@ impl Simulation {
         let mut queued = Backlog::default();
         if let Some(device) = self.ports[port].device_mut() {
             queued = device.observed.queued;
+            let observers = self.shared.metrics.observers.iter_mut();
+            observers.for_each(|observer| observer.on_arrival(port, queued, now));
             if let Some((metrics, reason)) = device.observed.metrics.as_mut().zip(by.reason()) {
                 let Backlog { packets, bytes } = queued;
                 let with_it = Backlog { packets: packets + 1, bytes: bytes + u64::from(packet.length) };

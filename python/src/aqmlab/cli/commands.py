@@ -33,6 +33,7 @@ PLACES = {
     "live-compare": "live_compare",
     "aqm": "aqm:app",
     "flows": "flows:app",
+    "metrics": "metrics:app",
     "engine": "engine:app",
     "new": "new:app",
 }
@@ -62,6 +63,7 @@ LINES = {
     "live-compare": "Compare disciplines under the same real traffic.",
     "aqm": "List the queue disciplines and show their parameters.",
     "flows": "List the kinds of flow and show their keys.",
+    "metrics": "List the metrics.",
     "engine": "Engines.",
     "new": "Make the files of something new.",
 }

@@ -24,7 +24,7 @@ OPTIONS = {
     ),
     "Traffic": ("flows", "capture", "server", "downloads", "uploads", "cc", "ecn"),
     "Disciplines": ("aqm", "aqm_down", "aqm_up", "allow_unequal_buffers"),
-    "Statistics": ("duration", "warmup", "seeds", "seed", "first_seed", "until_ci", "series", "flow_monitor"),
+    "Statistics": ("duration", "warmup", "seeds", "seed", "first_seed", "until_ci", "series", "observe"),
     "Running": ("jobs", "engine", "on", "shard", "yes"),
     "Output": ("out", "report", "log", "pcap", "as_json", "force", "quiet", "help"),
 }  # fmt: skip
@@ -34,7 +34,7 @@ COMMANDS = {
     "Live": ("link", "live-compare", "doctor"),
     "Papers": ("reproduce",),
     "Results": ("report", "plot", "export", "merge"),
-    "What there is": ("aqm", "flows", "engine", "schema", "teach"),
+    "What there is": ("aqm", "flows", "metrics", "engine", "schema", "teach"),
     "Besides": (),
 }
 LONGEST_NAME = 26

@@ -165,11 +165,23 @@ def _discard(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def _renamed(flag: str) -> str:
+    """Return what takes the place of an option of before; empty for any other."""
+    if not flag:
+        return ""
+    from aqmlab.scenario.options import RENAMED
+
+    now = RENAMED.get(flag.lstrip("-").replace("-", "_"))
+    return f"{flag} is now --{' '.join(now)}" if now else ""
+
+
 def _usage(error: typer.TyperException) -> str:
     """Return what is wrong with the command line, and where to find help."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "aqmlab"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
+    if renamed := _renamed(getattr(error, "option_name", None) or ""):
+        return renamed
     for theirs, ours in _WORDS.items():
         message = message.replace(theirs, ours)
     return f"{message.rstrip('.')} ('{command} --help' lists the options)" if message.strip() else ""

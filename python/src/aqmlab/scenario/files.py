@@ -11,7 +11,7 @@ from typing import Any
 from aqmlab.files import shipped, toml
 from aqmlab.scenario import sweeps, topologies
 from aqmlab.scenario.inputs import STEPS
-from aqmlab.scenario.options import BY_NAME, Options, from_values, names
+from aqmlab.scenario.options import BY_NAME, Options, from_values, names, unknown_option
 from aqmlab.vocabulary.errors import InputError, unknown
 
 # Quantities in a file have a unit; only these are plain numbers.
@@ -65,7 +65,7 @@ def load(
     known = ["title", "allow_unequal_buffers", "values", "sweep", "design", "quick", *BY_NAME]
     for key in table:
         if key not in known:
-            raise InputError(f"{place}{unknown('key', key, known)}")
+            raise InputError(f"{place}{unknown_option(key, known)}")
     shortened = _shortened(table, _table(table, "quick", place), place)
     table = shortened if quick else table
     # A file may be named by any bytes; a title is text.
@@ -181,7 +181,7 @@ def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict
     known = ["values", "sweep", *BY_NAME]
     for key in quick:
         if key not in known:
-            raise InputError(f"{place}quick: {unknown('key', key, known)}")
+            raise InputError(f"{place}quick: {unknown_option(key, known)}")
     inner = {}
     for key in ("values", "sweep"):
         tables = [table.get(key), quick.get(key)]

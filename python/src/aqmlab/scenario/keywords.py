@@ -50,8 +50,8 @@ class Keywords(TypedDict, total=False):
     "time at the start that is not measured; auto, or mser5: longer where a run is not steady (default auto)"
     series: str | None
     "time series of every flow (flows; up to 100 of them) or of groups only (groups) (default flows)"
-    flow_monitor: str | None
-    "measure once more as ns-3's FlowMonitor is read by the authors of dAQM: metrics flowmon_* (default off)"
+    observe: str | None
+    "further observers, each with metrics of its own, or none (aqmlab metrics list --papers) (default none)"
     seeds: int | str | None
     "independent runs per AQM; every AQM gets the same seeds (default 10)"
     first_seed: int | str | None

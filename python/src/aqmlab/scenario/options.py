@@ -24,8 +24,9 @@ class Option:
     """The declaration of an option: its default in tc's notation (empty: none), its meaning, its notation.
 
     ``form`` is text, file, flows, quantity (with a unit, or one of ``words``), span, rate, bytes, packets, share,
-    count, or switch (one of two ``words``). ``field`` is the field of a resolved scenario that has its value (empty: it
-    decides more than one, or none), and ``value`` the default there; ``low`` and ``high`` are in base units.
+    count, names (with commas), or switch (one of two ``words``). ``field`` is the field of a resolved scenario that has
+    its value (empty: it decides more than one, or none), and ``value`` the default there; ``low`` and ``high`` are in
+    base units.
     """
 
     name: str
@@ -88,6 +89,8 @@ _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
 # What `$names` may add to an option, and to a topology's file, in characters: a value may name others many times.
 MOST_FILLED = 10_000
 MOST_FILLED_FILE = 1_000_000
+# Options of before, and what takes their place.
+RENAMED = {"flow_monitor": ("observe", "flow_monitor")}
 # How many values may be within one another.
 DEEPEST = 20
 
@@ -174,6 +177,19 @@ class Options:
         return self.error(name, problem) if colon and name in BY_NAME else refusal
 
 
+def unknown_option(name: str, known: Iterable[str]) -> InputError:
+    """Return the error for a key that is no option: where it was one, with what takes its place.
+
+    >>> print(unknown_option("flow_monitor", BY_NAME))
+    'flow_monitor' is now observe = "flow_monitor"
+
+    """
+    if name in RENAMED:
+        now, value = RENAMED[name]
+        return InputError(f"'{name}' is now {now} = \"{value}\"")
+    return unknown("key", name, known)
+
+
 def names(texts: Iterable[str]) -> set[str]:
     """Return the ``$names`` in some texts.
 
@@ -194,7 +210,7 @@ def from_values(values: Mapping[str, Any], place: str = "", **rest: Any) -> Opti
     given: dict[str, tuple[str, ...]] = {}
     for name, value in values.items():
         if name not in BY_NAME:
-            raise InputError(f"{place}{unknown('key', name, BY_NAME)}")
+            raise InputError(f"{place}{unknown_option(name, BY_NAME)}")
         if value is None:
             continue
         many = not isinstance(value, str) and isinstance(value, Sequence)

@@ -22,6 +22,7 @@ from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
 from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
 from aqmlab.scenario.registry import Spec, find, marks
 from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.metrics import OBSERVERS
 from aqmlab.vocabulary.names import without_swept
 from aqmlab.vocabulary.units import (
     Size,
@@ -99,6 +100,9 @@ def resolve(options: Options) -> Plan:
     """
     link = _capacity(options)
     settings = {one.field: options.value(one.name) for one in SETTINGS}
+    for name in settings["observe"]:
+        if name not in OBSERVERS:
+            raise options.error("observe", unknown("observer", name, OBSERVERS))
     rtt_ns, duration_ns = settings["rtt_ns"], settings["duration_ns"]
     packet_bytes = FULL_IP_PACKET_BYTES + settings["overhead_bytes"]
     captures = _captures(options)

@@ -118,6 +118,8 @@ def _setting(option: Option) -> Schema:
             return {"type": "boolean"}
         case "share":
             return {"type": "number", "minimum": option.low, "exclusiveMaximum": option.high}
+        case "names":
+            return {"type": "array", "items": _TEXT, "uniqueItems": True}
     number: Schema = {"type": ["integer", "null"] if option.is_nullable else "integer", "minimum": int(option.low)}
     if option.high < WITHOUT_BOUND:
         number["maximum"] = int(option.high)
@@ -169,6 +171,8 @@ def _one(option: Option) -> Schema:
         case "flows":
             kinds = "|".join(map(re.escape, (*KINDS, *ALIASES)))
             return _pattern(rf"^\s*([0-9]+\s*\*)?\s*({kinds})\s*(:[^:=]+=[^:]+)*$")
+        case "names":
+            return _pattern(r"^[a-z_]+(\s*,\s*[a-z_]+)*$")
         case "switch":
             return {"anyOf": [{"enum": list(option.words)}, _NAMED]}
     pattern = _pattern(_PATTERNS.get(option.form, _QUANTITY))

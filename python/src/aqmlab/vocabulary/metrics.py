@@ -19,7 +19,7 @@ class Metric:
     """A metric: its measurement and its display.
 
     ``better`` is higher, lower or nothing; ``histogram`` and ``quantile`` define a percentile over all seeds. A share
-    is a part of the whole, shown in percent.
+    is a part of the whole, shown in percent. ``observer`` is what measures it where every run does not.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Metric:
     quantile: float = 0.0
     about: str = ""
     is_share: bool = False
+    observer: str = ""
 
     @property
     def title(self) -> str:
@@ -56,14 +57,25 @@ class Metric:
         return bool(self.histogram)
 
 
+@dataclass(frozen=True)
+class Observer:
+    """What measures more than every run does, where a scenario asks for it (``observe``)."""
+
+    name: str
+    summary: str
+    reference: str
+    metrics: tuple[str, ...]
+
+
 def _declared(one: dict[str, Any]) -> Metric:
     shown = {key: one[key] for key in ("name", "label", "unit", "decimals", "better")}
-    return Metric(
-        **shown, histogram=one["histogram"], quantile=one["quantile"], about=one["meaning"], is_share=one["share"]
-    )
+    about = {"about": one["meaning"], "is_share": one["share"], "observer": _OBSERVED.get(one["name"], "")}
+    return Metric(**shown, histogram=one["histogram"], quantile=one["quantile"], **about)
 
 
 _DECLARED = json.loads(_native.metrics())
+OBSERVERS = {one["name"]: Observer(**{**one, "metrics": tuple(one["metrics"])}) for one in _DECLARED["observers"]}
+_OBSERVED = {metric: one.name for one in OBSERVERS.values() for metric in one.metrics}
 METRICS: tuple[Metric, ...] = tuple(map(_declared, _DECLARED["metrics"]))
 # Metrics that `compare` tests for differences between AQMs: means over a run, never percentiles.
 COMPARED: tuple[str, ...] = tuple(one["name"] for one in _DECLARED["metrics"] if one["compared"])

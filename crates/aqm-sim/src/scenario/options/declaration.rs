@@ -23,9 +23,14 @@ pub enum Form {
     Share,
     /// A whole number.
     Count,
+    /// Names with commas between them, or `none`.
+    Names,
     /// One of two words: for false in the scenario, and for true.
     Switch([&'static str; 2]),
 }
+
+/// What stands for a list of no names.
+pub(super) const NONE: &str = "none";
 
 /// The declaration of an option.
 #[derive(Clone, Copy, Debug)]

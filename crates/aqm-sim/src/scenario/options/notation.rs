@@ -1,6 +1,6 @@
 //! The values of options, from tc's notation to base units and back.
 
-use super::declaration::{Form, OptionSpec};
+use super::declaration::{Form, NONE, OptionSpec};
 use aqm_core::params::did_you_mean;
 use aqm_core::units::{Bytes, Rate, Size, Span, parse};
 use serde_json::Value as Json;
@@ -30,6 +30,7 @@ impl OptionSpec {
             Form::Packets => packets(text)?.into(),
             Form::Share => parse::fraction(text).map_err(|error| error.to_string())?.into(),
             Form::Count => whole(text)?.into(),
+            Form::Names => return names(text),
             Form::Switch(words) => {
                 let is_on = words.iter().position(|word| *word == text).ok_or_else(|| {
                     format!(
@@ -60,6 +61,7 @@ impl OptionSpec {
             Form::Share => percent(value.as_f64().unwrap_or_default()),
             Form::Switch(words) => words[usize::from(value == &Json::Bool(true))].to_owned(),
             Form::Count => number.to_string(),
+            Form::Names => written(value.as_array().map_or(&[], Vec::as_slice)),
             _ => value.as_str().unwrap_or_default().to_owned(),
         }
     }
@@ -84,15 +86,16 @@ impl OptionSpec {
     pub fn allowed(&self) -> String {
         let (low, high) = self.range;
         let zero = if low > 0.0 { " above zero" } else { "" };
-        let written = |bound: f64| self.write(&(bound as u64).into());
+        let bounded = |bound: f64| self.write(&(bound as u64).into());
         match self.form {
             Form::Text | Form::File | Form::Flows | Form::Quantity(_) => String::new(),
             Form::Switch(_) => self.words().join(" or "),
+            Form::Names => format!("names with commas, or {NONE}"),
             Form::Share => format!("{low} to below {high}, as {}", self.example),
             Form::Span if high.is_infinite() => format!("a time{zero}"),
             Form::Rate if high.is_infinite() => format!("a rate{zero}"),
-            _ if high.is_infinite() => format!("{} or more", written(low)),
-            _ => format!("{} to {}", written(low), written(high)),
+            _ if high.is_infinite() => format!("{} or more", bounded(low)),
+            _ => format!("{} to {}", bounded(low), bounded(high)),
         }
     }
 
@@ -115,6 +118,29 @@ impl OptionSpec {
             (_, Some(number)) => (low..=high).contains(&number),
         }
     }
+}
+
+/// Names with commas between them.
+fn names(text: &str) -> Result<Json, String> {
+    if text == NONE {
+        return Ok(Json::Array(Vec::new()));
+    }
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    for (number, name) in names.iter().enumerate() {
+        if name.is_empty() || *name == NONE {
+            return Err(format!("'{text}' is no list of names such as a,b"));
+        }
+        if names[..number].contains(name) {
+            return Err(format!("'{name}' is given twice"));
+        }
+    }
+    Ok(names.into())
+}
+
+/// A list of names as [`names`] reads it.
+fn written(names: &[Json]) -> String {
+    let names: Vec<&str> = names.iter().filter_map(Json::as_str).collect();
+    if names.is_empty() { NONE.to_owned() } else { names.join(",") }
 }
 
 fn packets(text: &str) -> Result<u64, String> {
@@ -155,6 +181,17 @@ mod tests {
     }
 
     #[test]
+    fn names_are_read_as_a_list_and_written_with_commas() {
+        let observe = find("observe").unwrap();
+        assert_eq!(observe.read("a, b"), Ok(serde_json::json!(["a", "b"])));
+        assert_eq!(observe.write(&serde_json::json!(["a", "b"])), "a,b");
+        assert_eq!(
+            (observe.read("none"), observe.write(&serde_json::json!([]))),
+            (Ok(serde_json::json!([])), "none".to_owned())
+        );
+    }
+
+    #[test]
     fn values_out_of_range_and_of_another_kind_are_refused_with_what_is_allowed() {
         for (name, text, problem) in [
             ("device_ring", "10001p", "'10001p' is out of range: allowed is 1p to 10000p"),
@@ -165,6 +202,8 @@ mod tests {
             ("access_rate", "0bit", "'0bit' is out of range: allowed is a rate above zero"),
             ("series", "flow", "'flow', did you mean 'flows'?; allowed is flows or groups"),
             ("seeds", "+1", "'+1' is not a whole number"),
+            ("observe", "a,,b", "'a,,b' is no list of names such as a,b"),
+            ("observe", "a, a", "'a' is given twice"),
         ] {
             assert_eq!(find(name).unwrap().read(text).unwrap_err(), problem);
         }

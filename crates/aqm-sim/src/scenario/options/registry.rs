@@ -3,7 +3,7 @@
 //! An option whose value is a field of a scenario is an entry of [`OPTIONS`] and that field, and acts wherever the
 //! simulator reads it. The package resolves the others to fields.
 
-use super::declaration::{Form, OptionSpec};
+use super::declaration::{Form, NONE, OptionSpec};
 use crate::scenario::flows::FlowGroup;
 use crate::scenario::topology::Topology;
 use serde::{Deserialize, Serialize};
@@ -124,13 +124,13 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .to("flow_series"),
     OptionSpec::new(
-        "flow_monitor",
-        Form::Switch(["off", "on"]),
-        "off",
-        "on|off",
-        "measure once more as ns-3's FlowMonitor is read by the authors of dAQM: metrics flowmon_*",
+        "observe",
+        Form::Names,
+        NONE,
+        "NAME,...",
+        "further observers, each with metrics of its own, or none (aqmlab metrics list --papers)",
     )
-    .to("flow_monitor")
+    .to("observe")
     .left_out(),
     OptionSpec::new(
         "seeds",
@@ -196,8 +196,8 @@ fields! {
         /// Whether a run's warm-up lasts longer where MSER-5 says so, of its goodput or queue delay. Such a run is made twice.
         #[serde(default)]
         pub mser5: bool,
-        /// Whether the run is also measured as ns-3's FlowMonitor is read by the authors of dAQM.
-        pub flow_monitor: bool,
+        /// Observers that the run's inputs have, beside the metrics of every run.
+        pub observe: Vec<String>,
         /// Where every packet is recorded, if anywhere.
         #[serde(default)]
         pub record: Option<Tap>,

@@ -16,14 +16,118 @@
 //! before (`TcpTxBuffer::GetPacketFromList` merges writes and cuts them). Of a source that waits for its window, most
 //! packets have one number, and few departures find a time.
 
-use super::observer::{AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
-use crate::metrics::registry::*;
-use crate::network::packet::{Packet, PacketId, Role};
-use crate::report::Report;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::{DropPoint, DropReason};
 use aqm_core::units::{Span, Time};
+use aqm_sim::metrics::registry::{Better, Metric, Unit};
+use aqm_sim::observer::{Answers, Info, Kind, Lost, LostBy, Observer, Packet, Samples};
 use std::collections::BTreeMap;
+
+/// The entry of the list.
+pub(crate) static INFO: Info = Info {
+    name: "flow_monitor",
+    summary: "ns-3's FlowMonitor and queue traces, read as the authors of dAQM read them; and all queues together",
+    reference: "the authors' artifacts, Call_function.cc; ns-3's flow-monitor.cc",
+    metrics: &[
+        &FLOWMON_DELAY_MS,
+        &FLOWMON_LOSS_RATIO,
+        &FLOWMON_THROUGHPUT_KBIT,
+        &FLOWMON_FCT_S,
+        &FLOWMON_QUEUE_PACKETS,
+        &FLOWMON_QUEUE_WITH_ZEROS_PACKETS,
+        &FLOWMON_SOJOURN_MS,
+        &ALL_QUEUES_MEAN_PACKETS,
+        &ALL_QUEUES_SOJOURN_MEAN_MS,
+    ],
+    series: &[],
+    build: |site| Box::new(FlowMonitor::new(site.overhead)),
+};
+
+static FLOWMON_DELAY_MS: Metric = Metric::new(
+    "flowmon_delay_ms",
+    "Delay (as FlowMonitor is read)",
+    Unit::Ms,
+    1,
+    Better::Neither,
+    "delay of each flow's packets since the start, acknowledgments being flows, \
+         averaged over flows and samples",
+);
+
+static FLOWMON_LOSS_RATIO: Metric = Metric::new(
+    "flowmon_loss_ratio",
+    "Loss (as FlowMonitor is read)",
+    Unit::One,
+    4,
+    Better::Neither,
+    "drops, each counted twice, over packets sent, averaged over flows and the \
+         samples above zero",
+);
+
+static FLOWMON_THROUGHPUT_KBIT: Metric = Metric::new(
+    "flowmon_throughput_kbit",
+    "Throughput (as FlowMonitor is read)",
+    Unit::Kbit,
+    1,
+    Better::Neither,
+    "bytes received over the time from first to last packet, averaged over flows \
+         and samples",
+);
+
+static FLOWMON_FCT_S: Metric = Metric::new(
+    "flowmon_fct_s",
+    "Completion time (as FlowMonitor is read)",
+    Unit::Seconds,
+    3,
+    Better::Neither,
+    "time from a flow's first packet to its last so far, averaged over flows and \
+         samples",
+);
+
+static FLOWMON_QUEUE_PACKETS: Metric = Metric::new(
+    "flowmon_queue_packets",
+    "Queue (as traces are read)",
+    Unit::Packets,
+    1,
+    Better::Neither,
+    "lengths of all queues after each arrival and departure, without zeros, \
+         averaged",
+);
+
+static FLOWMON_QUEUE_WITH_ZEROS_PACKETS: Metric = Metric::new(
+    "flowmon_queue_with_zeros_packets",
+    "Queue at arrivals and departures",
+    Unit::Packets,
+    1,
+    Better::Neither,
+    "lengths of all queues after each arrival and departure, zeros included, averaged",
+);
+
+static FLOWMON_SOJOURN_MS: Metric = Metric::new(
+    "flowmon_sojourn_ms",
+    "Sojourn time (as traces are read)",
+    Unit::Ms,
+    1,
+    Better::Neither,
+    "sojourn times in all queues in whole milliseconds, without zeros, averaged",
+);
+
+static ALL_QUEUES_MEAN_PACKETS: Metric = Metric::new(
+    "all_queues_mean_packets",
+    "Mean of all queues together",
+    Unit::Packets,
+    1,
+    Better::Neither,
+    "packets that wait in any queue with a discipline, averaged over time",
+);
+
+static ALL_QUEUES_SOJOURN_MEAN_MS: Metric = Metric::new(
+    "all_queues_sojourn_mean_ms",
+    "Mean queue delay, all queues",
+    Unit::Ms,
+    2,
+    Better::Neither,
+    "sojourn time of every packet that left any queue with a discipline, averaged",
+);
 
 /// When a packet that was never heard of again counts as lost (`MaxPerHopDelay`).
 const FORGOTTEN: Span = Span::from_secs(10);
@@ -32,7 +136,7 @@ const LOOK: Span = Span::from_secs(1);
 
 /// The monitor of one run.
 #[derive(Default)]
-pub(crate) struct FlowMonitor {
+struct FlowMonitor {
     overhead: u32,
     /// Two for each flow: there and back.
     flows: Vec<Seen>,
@@ -91,7 +195,7 @@ impl Mean {
 
 impl FlowMonitor {
     /// The monitor of a run whose packets have `overhead` bytes of the link layer, which it leaves out.
-    pub(crate) fn new(overhead: u32) -> FlowMonitor {
+    fn new(overhead: u32) -> FlowMonitor {
         FlowMonitor { overhead, ..FlowMonitor::default() }
     }
 
@@ -111,16 +215,16 @@ impl FlowMonitor {
     }
 
     /// The number of a packet that is sent, of a source that writes `written` bytes at a time.
-    fn number(&mut self, packet: &Packet, written: u64) -> u64 {
+    fn number(&mut self, packet: &Packet) -> u64 {
         let fresh = self.numbers;
         self.numbers += 1;
-        if packet.role != Role::Data || packet.payload == 0 {
+        if packet.kind != Kind::Data || packet.payload == 0 {
             return fresh;
         }
-        let (begin, seen) = (packet.number, self.seen(packet));
+        let (begin, seen) = (packet.first_byte, self.seen(packet));
         if begin >= seen.next {
             seen.next = begin + u64::from(packet.payload);
-            if begin % written == 0 {
+            if begin % packet.written == 0 {
                 seen.numbers.push((begin, fresh));
             }
         }
@@ -129,7 +233,7 @@ impl FlowMonitor {
     }
 
     /// A packet is taken out of a queue that holds `queued` now.
-    fn on_taken(&mut self, id: PacketId, queued: Backlog, now: Time) {
+    fn on_taken(&mut self, id: u32, queued: Backlog, now: Time) {
         self.on_queue(queued.packets);
         self.count(now, -1);
         let Some(entered) = self.entered.remove(&self.sent[id as usize].1) else { return };
@@ -149,82 +253,8 @@ impl FlowMonitor {
         });
     }
 
-    fn count(&mut self, now: Time, change: i64) {
-        self.waited += self.waiting as f64 * now.since(self.since).as_secs_f64();
-        self.since = now;
-        self.waiting = self.waiting.wrapping_add_signed(change);
-    }
-}
-
-/// The place of a packet's flow and direction.
-fn place(packet: &Packet) -> usize {
-    2 * packet.flow as usize + usize::from(packet.role == Role::Ack)
-}
-
-/// What switches and receivers say about congestion belongs to no flow.
-fn is_of_flow(packet: &Packet) -> bool {
-    packet.role != Role::Feedback
-}
-
-impl PacketObserver for FlowMonitor {
-    fn on_sent(&mut self, &AtHost { id, packet, written, now, .. }: &AtHost<'_>) {
-        if is_of_flow(packet) {
-            let seen = self.seen(packet);
-            seen.first_sent.get_or_insert(now);
-            seen.sent += 1;
-        }
-        // It may wait in queues as all others.
-        let place = id as usize;
-        if self.sent.len() <= place {
-            self.sent.resize(place + 1, (Time::ZERO, 0));
-        }
-        self.sent[place] = (now, self.number(packet, written));
-    }
-
-    fn on_received(&mut self, &AtHost { id, packet, now, .. }: &AtHost<'_>) {
-        let delay = now.since(self.sent[id as usize].0);
-        let bytes = packet.length - self.overhead;
-        let seen = self.seen(packet);
-        seen.last_received = now;
-        seen.received += 1;
-        seen.bytes += u64::from(bytes);
-        seen.delay += delay;
-    }
-
-    fn on_enqueue(&mut self, &AtQueue { id, queued, now, .. }: &AtQueue<'_>) {
-        if std::mem::take(&mut self.refused) {
-            return;
-        }
-        self.entered.insert(self.sent[id as usize].1, now);
-        self.on_queue(queued.packets);
-        self.count(now, 1);
-    }
-
-    fn on_dequeue(&mut self, &AtQueue { id, queued, now, .. }: &AtQueue<'_>, sojourn: Span) {
-        self.sojourn_with_zeros.add(sojourn.as_millis_f64());
-        self.on_taken(id, queued, now);
-    }
-
-    fn on_drop(&mut self, dropped: &Dropped<'_>) {
-        let Dropped { id, packet, by, queued, sojourn, now, .. } = *dropped;
-        match by {
-            DroppedBy::Discipline(DropReason::Inspected, _) if is_of_flow(packet) => {
-                self.vanished.push((self.sent[id as usize].0, place(packet)));
-            }
-            // No probe of FlowMonitor sees the channel.
-            DroppedBy::Wire => return,
-            _ if is_of_flow(packet) => self.seen(packet).lost += 2,
-            _ => {}
-        }
-        let DroppedBy::Discipline(_, point) = by else { return };
-        if point == DropPoint::Enqueue && sojourn == Span::ZERO {
-            self.refused = true;
-        } else {
-            self.on_taken(id, queued, now);
-        }
-    }
-
-    fn on_sample(&mut self, now: Time) {
+    /// A point of the series: the means over flows.
+    fn take_sample(&mut self, now: Time) {
         while self.next_look <= now {
             self.look_for_lost(self.next_look);
             self.next_look += LOOK;
@@ -248,10 +278,89 @@ impl PacketObserver for FlowMonitor {
         }
     }
 
-    fn report(&mut self, report: &mut Report, end: Time) {
+    fn count(&mut self, now: Time, change: i64) {
+        self.waited += self.waiting as f64 * now.since(self.since).as_secs_f64();
+        self.since = now;
+        self.waiting = self.waiting.wrapping_add_signed(change);
+    }
+}
+
+/// The place of a packet's flow and direction.
+fn place(packet: &Packet) -> usize {
+    2 * packet.flow as usize + usize::from(packet.kind == Kind::Ack)
+}
+
+/// What switches and receivers say about congestion belongs to no flow.
+fn is_of_flow(packet: &Packet) -> bool {
+    packet.kind != Kind::Feedback
+}
+
+impl Observer for FlowMonitor {
+    fn on_sent(&mut self, packet: &Packet, now: Time) {
+        if is_of_flow(packet) {
+            let seen = self.seen(packet);
+            seen.first_sent.get_or_insert(now);
+            seen.sent += 1;
+        }
+        // It may wait in queues as all others.
+        let place = packet.id as usize;
+        if self.sent.len() <= place {
+            self.sent.resize(place + 1, (Time::ZERO, 0));
+        }
+        self.sent[place] = (now, self.number(packet));
+    }
+
+    fn on_received(&mut self, packet: &Packet, now: Time) {
+        let delay = now.since(self.sent[packet.id as usize].0);
+        let bytes = packet.length - self.overhead;
+        let seen = self.seen(packet);
+        seen.last_received = now;
+        seen.received += 1;
+        seen.bytes += u64::from(bytes);
+        seen.delay += delay;
+    }
+
+    fn on_enqueue(&mut self, packet: &Packet, _port: usize, queued: Backlog, now: Time) {
+        if std::mem::take(&mut self.refused) {
+            return;
+        }
+        self.entered.insert(self.sent[packet.id as usize].1, now);
+        self.on_queue(queued.packets);
+        self.count(now, 1);
+    }
+
+    fn on_dequeue(&mut self, packet: &Packet, _port: usize, queued: Backlog, sojourn: Span, now: Time) {
+        self.sojourn_with_zeros.add(sojourn.as_millis_f64());
+        self.on_taken(packet.id, queued, now);
+    }
+
+    fn on_drop(&mut self, lost: &Lost, now: Time) {
+        let Lost { packet, by, queued, sojourn, .. } = lost;
+        match by {
+            LostBy::Discipline(DropReason::Inspected, _) if is_of_flow(packet) => {
+                self.vanished.push((self.sent[packet.id as usize].0, place(packet)));
+            }
+            // No probe of FlowMonitor sees the channel.
+            LostBy::Wire => return,
+            _ if is_of_flow(packet) => self.seen(packet).lost += 2,
+            _ => {}
+        }
+        let LostBy::Discipline(_, point) = by else { return };
+        if *point == DropPoint::Enqueue && *sojourn == Span::ZERO {
+            self.refused = true;
+        } else {
+            self.on_taken(packet.id, *queued, now);
+        }
+    }
+
+    fn on_sample(&mut self, _samples: &mut Samples<'_>, now: Time) {
+        self.take_sample(now);
+    }
+
+    fn report(&mut self, values: &mut Answers<'_>, end: Time) {
         let zero_if_none = |mean: &Mean| if mean.1 == 0 { 0.0 } else { mean.value() };
         let waited = self.waited + self.waiting as f64 * end.since(self.since).as_secs_f64();
-        let mut put = |metric, value| report.metrics.put(&Part::WHOLE, metric, value);
+        let mut put = |metric, value| values.put(metric, value);
         put(&FLOWMON_DELAY_MS, self.delay.value());
         put(&FLOWMON_LOSS_RATIO, zero_if_none(&self.loss));
         put(&FLOWMON_THROUGHPUT_KBIT, self.throughput.value());
@@ -266,11 +375,8 @@ impl PacketObserver for FlowMonitor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::observer::AnySender;
     use super::*;
-    use std::sync::LazyLock;
-
-    static ANY: LazyLock<Packet> = LazyLock::new(Packet::default);
+    use aqm_sim::observer::reported;
 
     fn ms(millis: u64) -> Time {
         Time::from_nanos(millis * 1_000_000)
@@ -278,21 +384,30 @@ mod tests {
 
     /// A packet of a flow, or an acknowledgment.
     fn packet(flow: u32, back: bool, length: u32) -> Packet {
-        Packet { flow, length, role: if back { Role::Ack } else { Role::Data }, ..Packet::default() }
+        let kind = if back { Kind::Ack } else { Kind::Data };
+        Packet { flow, length, kind, written: 1000, ..Packet::default() }
     }
 
-    fn at(id: u32, packet: &Packet, now: Time) -> AtHost<'_> {
-        AtHost { id, packet, protocol: 6, dscp: 0, written: 1000, sender: AnySender::Other, now }
+    /// The same packet at another place in memory.
+    fn at(id: u32, packet: &Packet) -> Packet {
+        Packet { id, ..*packet }
     }
 
-    fn dropped(id: u32, packet: &Packet, reason: DropReason, point: DropPoint) -> Dropped<'_> {
-        let (queued, sojourn, now) = (queued(0), Span::ZERO, ms(6));
-        Dropped { id, packet, port: 0, by: DroppedBy::Discipline(reason, point), queued, sojourn, now }
+    fn dropped(packet: Packet, reason: DropReason, point: DropPoint) -> Lost {
+        let by = LostBy::Discipline(reason, point);
+        Lost { packet, port: 0, by, queued: queued(0), sojourn: Span::ZERO }
     }
 
-    /// A packet at a queue that holds `packets`.
-    fn held(id: u32, packets: u64, now: Time) -> AtQueue<'static> {
-        AtQueue { id, packet: &ANY, port: 0, queued: queued(packets), now }
+    impl FlowMonitor {
+        /// Some packet comes into a queue, which then holds `packets`.
+        fn enters(&mut self, id: u32, packets: u64, now: Time) {
+            self.on_enqueue(&at(id, &Packet::default()), 0, queued(packets), now);
+        }
+
+        /// Some packet leaves a queue, which then holds `packets`.
+        fn leaves(&mut self, id: u32, packets: u64, now: Time, sojourn: Span) {
+            self.on_dequeue(&at(id, &Packet::default()), 0, queued(packets), sojourn, now);
+        }
     }
 
     fn queued(packets: u64) -> Backlog {
@@ -300,23 +415,22 @@ mod tests {
     }
 
     fn told(monitor: &mut FlowMonitor, end: Time) -> impl Fn(&str) -> f64 + use<> {
-        let mut report = Report::default();
-        monitor.report(&mut report, end);
-        move |name: &str| report.metrics[name]
+        let values = reported(monitor, end);
+        move |name: &str| values[name]
     }
 
     #[test]
     fn flows_that_received_something_weigh_the_same_and_acknowledgments_are_flows() {
         let mut monitor = FlowMonitor::default();
         let (there, back) = (packet(0, false, 1000), packet(0, true, 40));
-        monitor.on_sent(&at(0, &there, ms(0)));
-        monitor.on_sent(&at(1, &there, ms(0)));
-        monitor.on_received(&at(0, &there, ms(10)));
-        monitor.on_received(&at(1, &there, ms(30)));
-        monitor.on_sent(&at(0, &back, ms(30)));
-        monitor.on_received(&at(0, &back, ms(32)));
-        monitor.on_sent(&at(2, &packet(1, false, 1000), ms(40))); // nothing of it arrives
-        monitor.on_sample(ms(100));
+        monitor.on_sent(&at(0, &there), ms(0));
+        monitor.on_sent(&at(1, &there), ms(0));
+        monitor.on_received(&at(0, &there), ms(10));
+        monitor.on_received(&at(1, &there), ms(30));
+        monitor.on_sent(&at(0, &back), ms(30));
+        monitor.on_received(&at(0, &back), ms(32));
+        monitor.on_sent(&at(2, &packet(1, false, 1000)), ms(40)); // nothing of it arrives
+        monitor.take_sample(ms(100));
         let told = told(&mut monitor, ms(100));
         // (10 + 30) / 2 there, 2 back; 16 kbit in 30 ms, 320 bit in 2 ms; 30 and 2 ms.
         assert_eq!(told("flowmon_delay_ms"), 11.0);
@@ -329,15 +443,15 @@ mod tests {
         let mut monitor = FlowMonitor::default();
         let there = packet(0, false, 1000);
         for id in 0..10 {
-            monitor.on_sent(&at(id, &there, ms(150)));
+            monitor.on_sent(&at(id, &there), ms(150));
         }
-        monitor.on_received(&at(0, &there, ms(1_000)));
-        monitor.on_drop(&dropped(3, &there, DropReason::Inspected, DropPoint::Dequeue));
-        monitor.on_sample(ms(5_000)); // without a loss: not part of the mean
-        monitor.on_drop(&dropped(4, &there, DropReason::Congestion, DropPoint::Enqueue));
-        monitor.on_sample(ms(10_900)); // it looks at 10 s, when 9.85 s have passed
+        monitor.on_received(&at(0, &there), ms(1_000));
+        monitor.on_drop(&dropped(at(3, &there), DropReason::Inspected, DropPoint::Dequeue), ms(6));
+        monitor.take_sample(ms(5_000)); // without a loss: not part of the mean
+        monitor.on_drop(&dropped(at(4, &there), DropReason::Congestion, DropPoint::Enqueue), ms(6));
+        monitor.take_sample(ms(10_900)); // it looks at 10 s, when 9.85 s have passed
         assert_eq!(told(&mut monitor, ms(10_900))("flowmon_loss_ratio"), 0.2);
-        monitor.on_sample(ms(11_000));
+        monitor.take_sample(ms(11_000));
         assert_eq!(told(&mut monitor, ms(11_000))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
     }
 
@@ -345,24 +459,23 @@ mod tests {
     fn what_is_taken_out_of_a_queue_counts_whatever_becomes_of_it_and_what_is_refused_does_not() {
         let mut monitor = FlowMonitor::default();
         let ack = packet(0, true, 40);
-        (0..8).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
-        let drop = |id, reason, point, packets, sojourn, now| Dropped {
+        (0..8).for_each(|id| monitor.on_sent(&at(id, &ack), ms(0)));
+        let drop = |id, reason, point, packets, sojourn| Lost {
             queued: queued(packets),
             sojourn: Span::from_millis(sojourn),
-            now: ms(now),
-            ..dropped(id, &ack, reason, point)
+            ..dropped(at(id, &ack), reason, point)
         };
         // Seven arrive, and an eighth is refused: lengths 1 to 7.
-        (0..7).for_each(|id| monitor.on_enqueue(&held(id, u64::from(id) + 1, ms(0))));
-        monitor.on_drop(&drop(7, DropReason::Congestion, DropPoint::Enqueue, 7, 0, 0));
-        monitor.on_enqueue(&held(7, 7, ms(0)));
+        (0..7).for_each(|id| monitor.enters(id, u64::from(id) + 1, ms(0)));
+        monitor.on_drop(&drop(7, DropReason::Congestion, DropPoint::Enqueue, 7, 0), ms(0));
+        monitor.enters(7, 7, ms(0));
         // Five are destroyed, the head is dropped, and the last one leaves: lengths 6 to 0.
         (1..6).for_each(|id| {
             let left = 7 - u64::from(id);
-            monitor.on_drop(&drop(id, DropReason::Inspected, DropPoint::Dequeue, left, 10, 10));
+            monitor.on_drop(&drop(id, DropReason::Inspected, DropPoint::Dequeue, left, 10), ms(10));
         });
-        monitor.on_drop(&drop(0, DropReason::Congestion, DropPoint::Dequeue, 1, 10, 10));
-        monitor.on_dequeue(&held(6, 0, ms(24)), Span::from_millis(24));
+        monitor.on_drop(&drop(0, DropReason::Congestion, DropPoint::Dequeue, 1, 10), ms(10));
+        monitor.leaves(6, 0, ms(24), Span::from_millis(24));
         let told = told(&mut monitor, ms(100));
         assert_eq!(told("flowmon_queue_packets"), (28.0 + 21.0) / 13.0);
         assert_eq!(told("flowmon_queue_with_zeros_packets"), (28.0 + 21.0) / 14.0);
@@ -374,19 +487,19 @@ mod tests {
     #[test]
     fn segments_that_begin_within_a_write_share_a_number_and_one_wait() {
         let mut monitor = FlowMonitor::default();
-        let segment = |number| Packet { number, payload: 1200, ..packet(0, false, 1240) };
+        let segment = |first_byte| Packet { first_byte, payload: 1200, ..packet(0, false, 1240) };
         // Writes of 1000 bytes in segments of 1200: those at 0 and 6000 begin with a write.
         for (id, number) in [0, 1200, 2400, 3600, 4800, 6000, 1200].into_iter().enumerate() {
-            monitor.on_sent(&at(id as u32, &segment(number), ms(0)));
+            monitor.on_sent(&at(id as u32, &segment(number)), ms(0));
         }
-        (0..6).for_each(|id| monitor.on_enqueue(&held(id, 1, ms(10 * u64::from(id)))));
+        (0..6).for_each(|id| monitor.enters(id, 1, ms(10 * u64::from(id))));
         // The first departure finds the arrival at 40 ms, the next four nothing, the last its own at 50 ms.
         for (id, at) in [(0, 100), (1, 200), (2, 300), (3, 400), (4, 500), (5, 600)] {
-            monitor.on_dequeue(&held(id, 1, ms(at)), Span::ZERO);
+            monitor.leaves(id, 1, ms(at), Span::ZERO);
         }
         // A segment that is sent again has its old number.
-        monitor.on_enqueue(&held(6, 1, ms(700)));
-        monitor.on_dequeue(&held(2, 1, ms(740)), Span::ZERO);
+        monitor.enters(6, 1, ms(700));
+        monitor.leaves(2, 1, ms(740), Span::ZERO);
         assert_eq!(told(&mut monitor, ms(1000))("flowmon_sojourn_ms"), (60.0 + 550.0 + 40.0) / 3.0);
     }
 
@@ -394,11 +507,11 @@ mod tests {
     fn queues_and_sojourn_times_leave_out_zeros_and_the_mean_over_time_does_not() {
         let mut monitor = FlowMonitor::default();
         let ack = packet(0, true, 40);
-        (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
-        monitor.on_enqueue(&held(0, 1, ms(0)));
-        monitor.on_enqueue(&held(1, 2, Time::from_nanos(29_100_000)));
-        monitor.on_dequeue(&held(0, 1, Time::from_nanos(14_700_000)), Span::from_micros(14_700));
-        monitor.on_dequeue(&held(1, 0, ms(30)), Span::from_micros(900));
+        (0..2).for_each(|id| monitor.on_sent(&at(id, &ack), ms(0)));
+        monitor.enters(0, 1, ms(0));
+        monitor.enters(1, 2, Time::from_nanos(29_100_000));
+        monitor.leaves(0, 1, Time::from_nanos(14_700_000), Span::from_micros(14_700));
+        monitor.leaves(1, 0, ms(30), Span::from_micros(900));
         let told = told(&mut monitor, ms(100));
         assert_eq!(
             (told("flowmon_queue_packets"), told("flowmon_queue_with_zeros_packets")),
@@ -411,11 +524,11 @@ mod tests {
     fn the_mean_over_time_counts_all_queues() {
         let mut monitor = FlowMonitor::default();
         let ack = packet(0, true, 40);
-        (0..2).for_each(|id| monitor.on_sent(&at(id, &ack, ms(0))));
-        monitor.on_enqueue(&held(0, 1, ms(0)));
-        monitor.on_enqueue(&held(1, 2, ms(10)));
-        monitor.on_dequeue(&held(0, 1, ms(20)), Span::from_millis(20));
-        monitor.on_dequeue(&held(1, 0, ms(30)), Span::from_millis(20));
+        (0..2).for_each(|id| monitor.on_sent(&at(id, &ack), ms(0)));
+        monitor.enters(0, 1, ms(0));
+        monitor.enters(1, 2, ms(10));
+        monitor.leaves(0, 1, ms(20), Span::from_millis(20));
+        monitor.leaves(1, 0, ms(30), Span::from_millis(20));
         // 10 ms of one, 10 of two, 10 of one, in 100.
         assert!((told(&mut monitor, ms(100))("all_queues_mean_packets") - 0.4).abs() < 1e-12);
     }

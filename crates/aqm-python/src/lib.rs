@@ -5,6 +5,7 @@
 mod advice;
 mod commanded;
 mod conformance;
+mod data_plane;
 mod describe;
 mod error;
 mod files;
@@ -43,6 +44,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::conformance::conformance;
+    #[pymodule_export]
+    use crate::data_plane::DataPlane;
     #[pymodule_export]
     use crate::describe::{
         build_info, check_spec, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_program,

@@ -13,6 +13,7 @@ __all__ = [
     "Cancelled",
     "Capture",
     "CheckError",
+    "DataPlane",
     "InputError",
     "Inputs",
     "LinkTrace",
@@ -198,6 +199,34 @@ class Signals:
 
     def mark(self, packet: Packet, reason: str = "congestion") -> bool:
         """Mark a packet; `False` if it is not ECN-capable. The reason may be ``threshold``. Raises `InputError`."""
+
+@final
+class DataPlane:
+    """A switch's program outside a network: one call per packet. Each method raises `InputError`."""
+
+    def __new__(cls, program: str, rates: Sequence[int], seed: int) -> Self:
+        """Build a program, as a scenario names it, for a switch with ports of these rates (bit/s)."""
+
+    def arrive(self, port: int, dscp: int, ecn: int) -> int | None:
+        """Take a packet in; return the class that it is queued in, if the program chooses one."""
+
+    def leave(
+        self, port: int, dscp: int, ecn: int, band: int, packets: int, sojourn_ns: int
+    ) -> tuple[bool, list[int] | None, tuple[int, list[int]] | None]:
+        """Let a packet of a class leave its queue, ``packets`` behind it.
+
+        Returns whether it is marked, the three values of a message to its source, and its hop: packets of the queue and
+        two values.
+        """
+
+    def drop(self, port: int, dscp: int, ecn: int, band: int) -> None:
+        """Say that a packet of a class that has come in finds no room."""
+
+    def advance(self, now_ns: int) -> None:
+        """Let the control plane do what is due by then."""
+
+    def registers(self) -> list[list[int]]:
+        """Return all arrays of registers, in the order in which the program adds them."""
 
 @final
 class Stepper:

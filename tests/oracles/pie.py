@@ -280,6 +280,8 @@ class Ns327(Pie):
         self.burst = "none"
         self.calm_periods = 0
         self.avg_dq_rate = 0.0
+        # ns-3.27 forgets the rate in a calm period; a relative may not.
+        self.keeps_rate = False
 
     def enqueue(self, packet: Packet, now: int) -> None:
         """A burst is protected when it starts; the random number is drawn before the safeguards."""
@@ -338,7 +340,7 @@ class Ns327(Pie):
         self.drop_prob = max(self.drop_prob, 0.0)
         self.burst_allowance = max(0, self.burst_allowance - self.o.t_update)
         calm = self.drop_prob == 0 and delay < self.ref / 2 and self.qdelay_old < self.ref / 2
-        if calm and known:
+        if calm and known and not self.keeps_rate:
             self.dq_count = 0
             self.avg_dq_rate = 0.0
         if calm and self.burst_allowance == 0:

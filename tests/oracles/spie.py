@@ -1,12 +1,12 @@
 """S-PIE from algorithm 2 and equations 3 to 9 of Zhu et al., Axioms 12(9):814 (2023), over ns-3.27's PIE.
 
 Counts are exact (traces have few flows, the sketch many counters) or those of a narrow sketch of its own, in which
-flows collide. Readings of `discipline/s_pie.rs`, each an option where the paper contradicts itself: equation 3 has the
-current delay, or the old one; line 4 of algorithm 2 uses the delay of the last period, or that after the last
-departure; a share above the threshold is too large (`rule=text`) or one below it (`algorithm2`), an equal one
-optionally; packets are counted when accepted or when they leave, by number or by size; counts are cleared at whole
-multiples of the period; the burst allowance holds back only PIE's probability; with ECN, both rules mark up to a
-probability.
+flows collide. Readings of `discipline/s_pie.rs`, each an option where the paper contradicts itself: equation 3 has
+the current delay, or the old one; line 4 of algorithm 2 uses the delay of the last period, or that after the last
+departure, by a departure rate that a calm period forgets, or keeps; a share above the threshold is too large
+(`rule=text`) or one below it (`algorithm2`), an equal one optionally; packets are counted when accepted or when they
+leave, by number or by size; counts are cleared at whole multiples of the period; the burst allowance holds back only
+PIE's probability; with ECN, both rules mark up to a probability.
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ class Options:
     old_delay: bool = False
     at_departure: bool = True
     above_threshold: bool = False
+    keeps_rate: bool = False
     at_dequeue: bool = False
     by_size: bool = False
     sketch: Callable[[], Sketch] | None = None
@@ -119,6 +120,7 @@ class SPie(pie.Ns327):
     def __init__(self, options: Options) -> None:
         super().__init__(options.pie)
         self.s = options
+        self.keeps_rate = options.keeps_rate
         self.counts = Sketched(options.sketch()) if options.sketch else Exact()
         self.period = 0
         self.left_behind = 0.0
@@ -255,6 +257,10 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "s-pie limit 100p target 5ms ecn": lambda: variant(ecn_threshold=0.1),
     "s-pie limit 100p target 20ms ecn mark_threshold 0.5 small_flows_use_p": lambda: variant(
         ecn_threshold=0.5, target=20, small_flows_use_p=True
+    ),
+    "s-pie limit 100p target 5ms quiet_rate keep": lambda: variant(keeps_rate=True),
+    "s-pie limit 100p target 20ms quiet_rate keep gate_delay tick small_flows_use_p": lambda: variant(
+        target=20, keeps_rate=True, at_departure=False, small_flows_use_p=True
     ),
     "s-pie limit 100p gate_delay tick": lambda: variant(target=20, at_departure=False),
     "s-pie limit 100p target 5ms gate_delay tick": lambda: variant(at_departure=False),

@@ -20,7 +20,7 @@ const STEP: Span = Span::from_millis(100);
 const SHOWN: usize = 40;
 
 /// Other parameters of a discipline, with bursts.
-const VARIANTS: [(&str, &str); 14] = [
+const VARIANTS: [(&str, &str); 15] = [
     ("pie_linux", "pie:linux"),
     ("fq_pie_linux", "fq_pie:linux"),
     ("daqm_strict", "daqm:daqm3 drop_duration 50ms"),
@@ -34,6 +34,7 @@ const VARIANTS: [(&str, &str); 14] = [
     ("s-pie_count_at_dequeue", "s-pie:consistent count_at dequeue count_unit bytes"),
     ("s-pie_eq_3", "s-pie:printed alpha_delay old small_flows_use_p"),
     ("s-pie_gate_delay", "s-pie:consistent gate_delay tick"),
+    ("s-pie_quiet_rate", "s-pie:consistent quiet_rate keep"),
     ("s-pie_algorithm1", "s-pie:consistent updates above_dq_threshold small_flows_use_p"),
 ];
 

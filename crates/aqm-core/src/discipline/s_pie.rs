@@ -9,7 +9,7 @@
 //! # Parameters
 //! See `aqmlab aqm show s-pie`. What the paper leaves open or contradicts is a parameter: `rule` and `equal_share` (text
 //! and algorithm 2 compare the other way round; the text says both "reaches" and "exceeds"), `alpha_delay` (eq. 3
-//! against its text), `gate_delay` (when the delay of line 4 is obtained), `updates` (algorithm 1 against PIE's timer),
+//! against its text), `gate_delay` (when the delay of line 4 is obtained), `quiet_rate` (eq. 6 against ns-3.27), `updates` (algorithm 1 against PIE's timer),
 //! `count_at` (text against algorithm 2), `count_unit` ("the number of occurrences or the size"), `small_flows_use_p`,
 //! `guard`, `clear_period`, and the sketch: its kind and its size.
 //!
@@ -18,6 +18,8 @@
 //! a timer; a packet is counted when it is accepted; an equal share passes, as does every packet while nothing is
 //! counted. Congestion is judged by eq. 4 at the last departure: its delay is "obtained when the packets are out of the
 //! queue", while the text calls periodic the probability alone; `gate_delay tick` is what ns-3.27's PIE would lend.
+//! As in ns-3.27, a quiet period (no probability, two delays below half the target) forgets the departure rate: until
+//! `dq_threshold` bytes have waited and left, there is no delay. Eq. 6 never starts anew: `quiet_rate keep`.
 //! Eq. 9 is the packet-weighted mean share, kept as a running sum. The burst allowance holds back PIE's probability, not
 //! the share rule. Counting starts anew at whole multiples of `clear_period`, at the first packet from then on. Queue
 //! and departure rate are in bytes (eqs. 4 to 6 say packets), as in ns-3: with packets of one size the delay is the
@@ -60,6 +62,7 @@ pub static INFO: Info = Info {
         SMALL_FLOWS_USE_P,
         GUARD,
         GATE_DELAY,
+        QUIET_RATE,
         ALPHA_DELAY,
         UPDATES,
         COUNT_AT,
@@ -115,7 +118,7 @@ pub static INFO: Info = Info {
         quiet_packets: 2,
         flow_state_bytes: 0,
     },
-    deviations: "eq. 3 with the current delay; congestion by the delay at the last departure; eq. 9 as a running sum; counted when accepted; queue and departure rate in bytes; the burst allowance does not hold back the share rule; ECN is ours",
+    deviations: "departure rate forgotten in quiet periods, as in ns-3.27; eq. 3 with the current delay; congestion by the delay at the last departure; eq. 9 as a running sum; counted when accepted; queue and departure rate in bytes; the burst allowance does not hold back the share rule; ECN is ours",
     build,
 };
 
@@ -152,6 +155,13 @@ const GATE_DELAY: ParamSpec = ParamSpec::choice(
     &["departure", "tick"],
     "Which delay congestion is judged by: what the last departure left behind, or that of the last period",
     "Zhu et al. section 3.2: \"obtained when the packets are out of the queue\"; ns-3.27 PIE: tick",
+);
+
+const QUIET_RATE: ParamSpec = ParamSpec::choice(
+    "quiet_rate",
+    &["forget", "keep"],
+    "Whether the average departure rate outlives a quiet period; until it is measured again there is no delay",
+    "ns-3.27 PIE: forget; Zhu et al. eq. 6: keep",
 );
 
 const ALPHA_DELAY: ParamSpec = ParamSpec::choice(

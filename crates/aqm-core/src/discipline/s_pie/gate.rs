@@ -31,6 +31,8 @@ struct Settings {
     update_above: Option<u64>,
     /// Congestion is judged by the delay after the last departure, not by that of the last period.
     judge_departures: bool,
+    /// Eq. 6 as printed: the average departure rate outlives quiet periods.
+    keeps_rate: bool,
     count_on_arrival: bool,
     count_bytes: bool,
     clear_period: Span,
@@ -70,6 +72,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
         alpha_on_old: params.choice("alpha_delay") == "old",
         update_above: above_threshold.then_some(estimator.threshold),
         judge_departures: params.choice("gate_delay") == "departure",
+        keeps_rate: params.choice("quiet_rate") == "keep",
         count_on_arrival: params.choice("count_at") == "enqueue",
         count_bytes: params.choice("count_unit") == "bytes",
         clear_period: params.span("clear_period"),
@@ -226,7 +229,9 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
         let bytes = queue.backlog().bytes;
         state.catch_up(settings.law.tupdate, cx.now, |state| {
             if settings.update_above.is_none_or(|threshold| bytes > threshold) {
-                ns3.calculate_p_by(&settings.law, state, bytes, |qdelay, old| settings.eq_3(qdelay, old));
+                ns3.calculate_p_by(&settings.law, state, bytes, settings.keeps_rate, |qdelay, old| {
+                    settings.eq_3(qdelay, old)
+                });
             }
         });
     }

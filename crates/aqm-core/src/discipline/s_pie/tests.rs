@@ -209,6 +209,26 @@ fn a_burst_between_two_periods_is_congestion_only_by_the_last_departure() {
 }
 
 #[test]
+fn a_kept_departure_rate_judges_the_first_packets_after_a_quiet_period() {
+    for (spec, congested) in [("s-pie max_burst 0ms", false), ("s-pie max_burst 0ms quiet_rate keep", true)] {
+        let mut host = standing(spec, 10, 10);
+        // Empty for a second: the probability is zero again, and all periods are quiet.
+        (51..=100).for_each(|at| {
+            host.get(ms(at));
+        });
+        host.wake_until(ms(1100));
+        assert_eq!(host.probe("drop_probability"), 0.0);
+        // Nine packets, less than a measurement takes, and a delay above a third of the target by the old rate.
+        (0..10).for_each(|_| host.put(ms(1101), 0, 3, 1000));
+        host.get(ms(1101));
+        assert_eq!(host.probe("qdelay") > 0.02 / 3.0, congested, "{spec}: {}", host.probe("qdelay"));
+        let before = host.dropped().len();
+        host.put(ms(1101), 0, 3, 1000);
+        assert_eq!(host.dropped().len() > before, congested, "{spec}");
+    }
+}
+
+#[test]
 fn until_a_packet_leaves_the_delay_of_the_last_period_is_used() {
     let mut host = standing("s-pie gate_delay tick", 10, 10);
     let before = host.probe("qdelay");

@@ -104,16 +104,18 @@ impl Ns3 {
 
     /// One period, `bytes` waiting, with PIE's controller.
     pub fn calculate_p(&mut self, law: &Params, state: &mut State, bytes: u64) {
-        self.calculate_p_by(law, state, bytes, |qdelay, old| law.pi.change(qdelay, old));
+        self.calculate_p_by(law, state, bytes, false, |qdelay, old| law.pi.change(qdelay, old));
     }
 
     /// One period, `bytes` waiting, in which the probability moves by `change` of the current delay and the last: none
-    /// during a burst, a step more at a high delay, decay only without any delay, and no upper bound.
+    /// during a burst, a step more at a high delay, decay only without any delay, and no upper bound. A quiet period
+    /// forgets the departure rate, and there is no delay until the next measurement, unless `keeps_rate`.
     pub fn calculate_p_by(
         &mut self,
         law: &Params,
         state: &mut State,
         bytes: u64,
+        keeps_rate: bool,
         change: impl FnOnce(f64, f64) -> f64,
     ) {
         let qdelay = Ns3::current_qdelay(law, state, bytes);
@@ -130,7 +132,7 @@ impl Ns3 {
         state.drop_prob = p.max(0.0);
         state.burst_allowance = state.burst_allowance.saturating_sub(law.tupdate);
         let quiet = law.low(qdelay) && law.low(state.qdelay_old) && state.drop_prob == 0.0;
-        if quiet && state.rate.average > 0.0 {
+        if quiet && !keeps_rate && state.rate.average > 0.0 {
             state.rate.average = 0.0;
             if let Some(measurement) = &mut state.rate.measurement {
                 measurement.count = 0;
@@ -223,6 +225,15 @@ mod tests {
             periods += 1;
         }
         assert_eq!(periods, 4 + 51);
+    }
+
+    #[test]
+    fn a_quiet_period_forgets_the_rate_unless_it_is_kept() {
+        for (keeps_rate, average) in [(false, 0.0), (true, 1e6)] {
+            let mut state = measured(1e6, 0.0, 0.0);
+            Ns3::default().calculate_p_by(&LAW, &mut state, 1000, keeps_rate, |_, _| 0.0);
+            assert_eq!(state.rate.average, average);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from aqmlab import InputError, _native, compare
-from aqmlab.papers.studies import attacks, conservation, cost, sketch, steps
+from aqmlab.papers.studies import attacks, conservation, cost, drop_probability, sketch, steps
 
 
 def counts_before_are_those_of_a_plain_count() -> None:
@@ -87,6 +87,32 @@ def an_unknown_cost_is_refused(of: str, at: list[str], wanted: str) -> None:
     result = compare(rate="50mbit", rtt="60ms", aqm="fifo", duration="100ms", warmup="0s", seeds=1)
     with pytest.raises(InputError, match=wanted):
         cost.measure(result, ["fifo"], ["fifo"], of, at)
+
+
+def red_drops_between_its_thresholds_and_droptail_at_its_limit() -> None:
+    result = compare(
+        rate="1500kbit",
+        rtt="60ms",
+        aqm=["fifo limit 100p", "red:ns3 min 20p max 80p limit 1000p", "red:ns3 min 20p max 80p limit 1000p nowait"],
+        allow_unequal_buffers=True,
+        duration="100ms",
+        warmup="0s",
+        seeds=1,
+    )
+    names = ["fifo", "red", "red at random"]
+    rows = drop_probability.measure(result, names, result.aqms, "drop_share", ["0", "20", "50", "79", "100", "170"])
+    shares = {name: [row[3] for row in rows if row[0] == name] for name in names}
+    assert shares["fifo"] == [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
+    # p is 0.01 midway. Distances are uniform from 1 to 1 / p; with `wait`, from 1 / p to 2 / p (Floyd 1993, section 7).
+    assert shares["red at random"][:3] == [0.0, 0.0, pytest.approx(2 * 0.01 / 1.01, rel=0.1)]
+    assert shares["red"][2] == pytest.approx(0.01 / 1.5, rel=0.1)
+    assert shares["red"][3] < 0.02 < shares["red"][4] < 1.0 == shares["red"][5]
+
+
+def an_unknown_measure_of_a_law_is_refused() -> None:
+    result = compare(rate="1mbit", rtt="60ms", aqm="fifo", duration="100ms", warmup="0s", seeds=1)
+    with pytest.raises(InputError, match="unknown measure of the law 'drops'"):
+        drop_probability.measure(result, ["fifo"], ["fifo"], "drops", ["1"])
 
 
 def an_unknown_error_is_refused() -> None:

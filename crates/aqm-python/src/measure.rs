@@ -1,5 +1,5 @@
-//! Measurements of parts of the core: the estimates of a sketch for a stream of keys, and the cost of a packet in a
-//! discipline.
+//! Measurements of parts of the core: the estimates of a sketch for a stream of keys, the cost of a packet in a
+//! discipline, and the share of packets that one drops at a given queue.
 
 use crate::error::input;
 use aqm_core::classifier::FlowKind;
@@ -129,6 +129,35 @@ pub(crate) fn cost(
     }))
 }
 
+/// The share of arriving packets of 1500 bytes that `spec` drops on arrival while `standing_packets` wait: one more
+/// arrives for each that time lets leave, and one that is accepted takes the place of the first. Averages settle over
+/// `packets` arrivals, and as many are counted. A queue whose limit is less stands at its limit.
+#[pyfunction]
+pub(crate) fn drop_share(
+    py: Python<'_>,
+    spec: &str,
+    rate_bps: u64,
+    standing_packets: u64,
+    packets: u64,
+    seed: u64,
+) -> PyResult<f64> {
+    for (name, value) in [("rate_bps", rate_bps), ("packets", packets)] {
+        if value == 0 {
+            return Err(input(format!("{name}: 0 (allowed: at least 1)")));
+        }
+    }
+    let rate = Rate::from_bits_per_sec(rate_bps);
+    let spec = Spec::parse(spec).map_err(input)?;
+    let qdisc = spec.build(Link::new(rate), Random::seeded(seed)).map_err(input)?;
+    Ok(py.detach(|| {
+        let mut queue = Queue { qdisc, rate, source: Source::new(1), standing_packets, now: Time::ZERO };
+        (0..standing_packets).for_each(|_| queue.arrive());
+        (0..packets).for_each(|_| _ = queue.replace());
+        let dropped = (0..packets).filter(|_| !queue.replace()).count();
+        dropped as f64 / packets as f64
+    }))
+}
+
 struct Queue {
     qdisc: Qdisc,
     rate: Rate,
@@ -143,13 +172,31 @@ impl Queue {
         self.qdisc.enqueue(self.source.packet(), self.now, &mut Unobserved);
     }
 
-    /// One packet is sent.
+    /// A packet arrives when one could leave; one does if it is accepted. Whether it is.
+    fn replace(&mut self) -> bool {
+        self.tick();
+        let before = self.qdisc.backlog().packets;
+        self.arrive();
+        let accepted = self.qdisc.backlog().packets > before;
+        if accepted {
+            self.qdisc.dequeue(self.now, &mut Unobserved);
+        }
+        accepted
+    }
+
+    /// The time of a packet on the link passes.
     #[inline]
-    fn step(&mut self) {
+    fn tick(&mut self) {
         self.now += self.rate.time_for(Bytes::new(u64::from(LENGTH)));
         if self.qdisc.wakes() && self.qdisc.next_wakeup().is_some_and(|due| due <= self.now) {
             self.qdisc.wake(self.now, &mut Unobserved);
         }
+    }
+
+    /// One packet is sent.
+    #[inline]
+    fn step(&mut self) {
+        self.tick();
         self.arrive();
         if self.qdisc.backlog().packets < self.standing_packets {
             self.arrive();

@@ -500,6 +500,13 @@ def cost(spec: str, rate_bps: int, flows: int, standing_packets: int, packets: i
     `InputError`.
     """
 
+def drop_share(spec: str, rate_bps: int, standing_packets: int, packets: int, seed: int) -> float:
+    """Return the share of arriving packets of 1500 bytes that a discipline drops while so many wait.
+
+    One arrives for each that the link's rate lets leave; averages settle over ``packets`` arrivals, and as many are
+    counted. A queue whose limit is less stands at its limit. Raises `InputError`.
+    """
+
 @final
 class Capture:
     """A capture (pcap, pcapng), parsed."""

@@ -48,7 +48,7 @@ def draw(reproduction: Reproduction, preset: str) -> list[Figure]:
     for drawing in reproduction.paper.drawings:
         results = [reproduction.result(preset, panel.scenario) for panel in drawing.panels]
         present = [one for one, panel in zip(results, drawing.panels, strict=True) if one or not panel.scenario]
-        if len(present) == len(results) and (reproduction.has_beyond or not drawing.is_measured):
+        if len(present) == len(results) and (reproduction.has_beyond or not drawing.is_beyond):
             figures.append(_figure(reproduction, preset, drawing, present))
     return figures
 
@@ -60,7 +60,9 @@ def _figure(reproduction: Reproduction, preset: str, drawing: Drawing, results: 
     claims = {claim.id: claim for claim in reproduction.paper.claims}
     shown = zip(drawing.panels, aqms, strict=True)
     numbers = [printed(panel, claims.get(panel.numbers), names) for panel, names in shown]
-    shared = all(panel.study is not None or panel.scenario in reproduction.beyond for panel in drawing.panels)
+    shared = all(
+        (panel.study.is_beyond if panel.study else panel.scenario in reproduction.beyond) for panel in drawing.panels
+    )
     says = f"{drawing.says} " if drawing.says else ""
     return Figure(
         name=drawing.name if shared else f"{drawing.name}-{preset}",

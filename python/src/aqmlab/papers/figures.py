@@ -10,6 +10,7 @@ with ``seed`` of that run only, since a mean over seeds hides variation.
 series summed up as claims do, from ``since`` to ``until``.
 - ``sweep``: a metric against the swept values, one line per AQM.
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
+- ``drop_probability``: the ``drop_share`` of the scenario's AQMs against the standing queues in ``at``, in packets.
 - ``sketch``: the ``error`` of sketches, or of S-PIE's ``threshold``, against the widths in ``at``; needs no scenario.
 - ``attacks``: the share of the ``attacker``'s packets, or of those of ``others``, that classifiers of heavy flows
   report under the attacks in ``at``; needs no scenario.
@@ -36,7 +37,7 @@ from aqmlab.scenario.sweeps import Range
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.units import parse_span
 
-# Panels of simulation results. Studies are measured when they are drawn: they go beyond the paper.
+# Panels of simulation results. Studies are measured when they are drawn.
 SIMULATED = ("time", "periods", "seeds", "bars", "sweep")
 
 
@@ -87,6 +88,11 @@ class Drawing:
     def is_measured(self) -> bool:
         """Whether it is measured when it is drawn, without a simulation."""
         return any(panel.study for panel in self.panels)
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether a panel is a study that goes beyond the paper."""
+        return any(panel.study and panel.study.is_beyond for panel in self.panels)
 
 
 def read(table: Table) -> list[Drawing]:

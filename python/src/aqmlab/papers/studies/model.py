@@ -23,6 +23,7 @@ class Study:
         labels: names of the curves for a measure; without it they are the AQMs of a scenario.
         is_numeric: whether positions are numbers on the axis, and not places with names.
         is_timed: whether it measures times, which differ between machines.
+        is_beyond: whether it goes beyond the paper, and is measured only where such things are asked for.
 
     """
 
@@ -32,6 +33,7 @@ class Study:
     labels: Callable[[str], list[str]] | None = None
     is_numeric: bool = False
     is_timed: bool = False
+    is_beyond: bool = True
 
     @property
     def has_scenario(self) -> bool:

@@ -5,7 +5,7 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 	$(shell find crates -name '*.rs' -not -path '*/tests/*' -not -path '*/benches/*') $(wildcard crates/*/Cargo.toml)
-PYTHON_SOURCES := python benches ns3 scripts tests validate
+PYTHON_SOURCES := python benches ns3 p4 scripts tests validate
 BIN := .venv/bin
 # What a program of somebody else's may depend on; each comes after what it needs.
 CRATES := $(addprefix -p aqm-,core io scenario sim papers quinn smoltcp testbed)
@@ -18,7 +18,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live validate-p4 rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -174,6 +174,9 @@ validate-stacks: $(NATIVE) ## compare quinn's congestion controls with ours in 9
 
 validate-live: $(NATIVE) ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)
 	$(BIN)/python validate/live/compare.py --cells 120 --write
+
+validate-p4: $(NATIVE) ## compile p4/pmqecn.p4 and compare it in BMv2 with the simulator's program, packet by packet (three minutes; needs p4c-bm2-ss, simple_switch and root: PATH or P4_PREFIX=/path); WRITE=1 writes p4/results.md
+	cd p4 && ../$(BIN)/python -m bmv2.validate $(if $(WRITE),--write)
 
 validate-ns3-qdiscs: tools ## compare with ns-3's queue discs only, decision by decision (six minutes)
 	@test -d /usr/include/ns3 || apt-get install -y g++ libns3-dev

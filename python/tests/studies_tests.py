@@ -48,18 +48,6 @@ def errors_shrink_with_the_width_and_stay_below_the_bound() -> None:
         assert found[kind, 32.0] > found[kind, 256.0] > found[kind, 2048.0]
 
 
-def the_readme_says_of_sketches_what_is_measured() -> None:
-    text = " ".join((ROOT / "experiments/s-pie/README.md").read_text(encoding="utf-8").split())
-    error = {row[0]: row[3] for row in sketch.measure("error", ["256"])}
-    shares = [f"{100 * error[kind]:.2f} %" for kind in ("count_min", "count_sketch", "conservative")]
-    assert "below {} of the packets counted for count-min, {} for the count sketch, {} for".format(*shares) in text
-    high = {(row[0], row[2]): 100 * row[3] for row in sketch.measure("threshold", ["256", "1024", "2048"])}
-    plain = (f"{high['count_min', '256']:.1f}", f"{high['count_min', '1024']:.1g}")
-    assert "too high by {} % at 256 columns, {} % at 1024 and 0.01 % at 2048".format(*plain) in text
-    conservative = [f"{high['conservative', x]:.1g}" for x in ("256", "1024", "2048")]
-    assert "with conservative update by {}, {} and {} %".format(*conservative) in text
-
-
 def costs_name_time_and_memory_of_every_aqm() -> None:
     result = compare(
         rate="50mbit",

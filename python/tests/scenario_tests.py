@@ -299,6 +299,17 @@ def values_are_named_once_swept_and_filled_in(tmp_path: Path) -> None:
     assert {plan.contestants[1].label for plan in plans} == {"pie"}
 
 
+def a_name_may_stand_for_no_group_of_flows(tmp_path: Path) -> None:
+    file = tmp_path / "groups.toml"
+    rest = 'aqm = "fifo"\nrate = "10mbit"\nrtt = "20ms"\nflows = ["$a", "$b"]\n[values]\n'
+    file.write_text(rest + 'a = "2*newreno:name=first"\nb = ""\n')
+    [point] = scenario.load(file).points
+    assert [group.name for group in scenario.resolve(point).base.flows] == ["first"]
+    file.write_text(rest + 'a = ""\nb = ""\n')
+    with pytest.raises(InputError, match="flows: '': unknown kind"):
+        scenario.resolve(scenario.load(file).points[0])
+
+
 def quick_replaces_what_it_names(tmp_path: Path) -> None:
     path = _file(tmp_path, VALUES)
     plans = [scenario.resolve(point) for point in scenario.load(path, quick=True).points]

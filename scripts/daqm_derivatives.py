@@ -44,9 +44,9 @@ DROPS = "drop_rate 0.01..1.0 drop_duration 5ms..500ms gate_s 1ms..50ms gate_b 1.
 PIE = "pie target 1ms..100ms tupdate 5ms..50ms alpha 0.01hz..1.0hz"
 
 SPACES = {
-    "dAQM, levels": f"daqm {LEVELS} s1 auto b1 auto s2 auto b2 auto s3 auto b3 auto {DROPS}",
-    "dAQM, derivatives": f"daqm {LEVELS} {DERIVATIVES} {DROPS}",
-    "dAQM, smoothed": f"daqm {LEVELS} {DERIVATIVES} {DROPS} smoothing 1ms..500ms",
+    "dAQM, levels": f"daqm_artifact method clean {LEVELS} s1 auto b1 auto s2 auto b2 auto s3 auto b3 auto {DROPS}",
+    "dAQM, derivatives": f"daqm_artifact method clean {LEVELS} {DERIVATIVES} {DROPS}",
+    "dAQM, smoothed": f"daqm_artifact method clean {LEVELS} {DERIVATIVES} {DROPS} smoothing 1ms..500ms",
     "PIE, no slope": f"{PIE} beta 0hz",
     "PIE": f"{PIE} beta 0hz|0.1hz..5.0hz",
     "CoDel": "codel target 1ms..100ms interval 10ms..500ms",

@@ -222,8 +222,23 @@ def papers() -> str:
     ]
     lines += ["[reproduced papers](../../README.md#reproduced-papers): the crate `aqm-papers`. The command line, files"]
     lines += ["and Python know it; the test bench, the C interface, the live link and the playground do not.", ""]
+    lines += [
+        "## Disciplines",
+        "",
+        "`aqmlab aqm list --papers` lists them, `aqmlab aqm show NAME` explains one of them.",
+    ]
+    for one in registry.of_papers():
+        lines += ["", f"### {one.name}", "", f"{one.summary} ({one.reference}).", ""]
+        params = ((f"`{p.name}`", p.default, p.allowed, p.help, p.reference) for p in one.params)
+        lines += _table(("Parameter", *HEAD[1:]), params)
+        lines += ["", f"Presets: {', '.join(f'`{preset.name}`' for preset in one.presets)}."]
     senders = [one for one in TRANSPORTS.values() if one.extension == PAPERS]
-    lines += ["## Senders", "", "`aqmlab flows list --papers` lists them. Each has the keys below, and those of every"]
+    lines += [
+        "",
+        "## Senders",
+        "",
+        "`aqmlab flows list --papers` lists them. Each has the keys below, and those of every",
+    ]
     lines += ["[rate-based sender](transports.md#keys-of-every-rate-based-sender).", ""]
     rows = ((f"`{one.name}`", one.summary, _pairs(one.sets), one.reference) for one in senders)
     lines += _table(("Name", "What it is", "What it sets", "Defined by"), rows)

@@ -91,7 +91,7 @@ PROGRAMS = {"dscp": "dscp codepoints 46,26 threshold 10kb notify int", "qcn": "q
 
 
 def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
-    for one in registry.disciplines():
+    for one in (*registry.disciplines(), *registry.of_papers()):
         yield f"aqm {one.name}", {**PLAIN, "aqm": one.name, "flows": MIXED}
     for kind in KINDS:
         heard = SIGNALLED.get(kind, {"aqm": "codel"})

@@ -58,9 +58,7 @@ OF_QUEUE: dict[str, Schema] = {
 }
 ALWAYS = ("direction", "raw", "ecn", "backlog_packets", "backlog_bytes")
 SOJOURN: dict[str, Schema] = {"sojourn": {"type": "number", "minimum": 0}}
-DROPS = one_of(
-    "unspecified", "overlimit", "congestion", "unfair", "reconfigured", "redundant", "inspected", "random_loss"
-)
+DROPS = one_of("unspecified", "overlimit", "congestion", "unfair", "reconfigured", "redundant", "other", "random_loss")
 MARKS = one_of("unspecified", "congestion", "threshold")
 
 EVENTS: dict[str, Schema] = {

@@ -205,7 +205,7 @@ def a_large_sweep_is_one_table_in_terminal_and_report(swept: Result) -> None:
     text = console.export_text()
     assert "12 scenarios" in text
     assert text.count("Goodput, Mbit/s") == 1
-    assert "flows         $load*cubic (differs over the sweep)" in text
+    assert "flows        $load*cubic (differs over the sweep)" in text
 
 
 @pytest.mark.parametrize(

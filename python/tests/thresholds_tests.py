@@ -33,7 +33,8 @@ def as_many_packets_have_room_as_are_sent_within_the_limit() -> None:
 
 def a_spec_of_them_is_one_that_the_discipline_reads() -> None:
     spec = Spec.parse(thresholds(50, 200, 500).spec)
-    assert (spec.params["s"], spec.params["s1"], spec.params["b"]) == ("50ms", "0.1", "200")
+    assert spec.params["features"].startswith("[s 50ms, s1 0.1, ")
+    assert ", b 200, " in spec.params["features"]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def the_command_prints_the_spec_and_refuses_bytes(aqmlab: Command) -> None:
     words = ("aqm", "thresholds", "--delay", "50ms", "--horizon", "500ms", "--buffer")
     shown = json.loads(aqmlab(*words, "200p", "--json").out)
     assert shown["spec"] == thresholds(50, 200, 500).spec
-    assert "--aqm 'daqm s 50000000ns" in aqmlab(*words, "200p", "--rate", "10mbit").out
+    assert "--aqm 'daqm features [s 50000000ns" in aqmlab(*words, "200p", "--rate", "10mbit").out
     refused = aqmlab(*words, "64kb")
     assert (refused.status, "--buffer: '64kb' is not a number of packets" in refused.err) == (2, True)
 

@@ -40,15 +40,15 @@ def a_space_is_a_spec_with_ranges() -> None:
 
 
 def a_parameter_may_be_off_or_in_a_range() -> None:
-    space = Space.parse("daqm s 10ms..20ms b auto|5..500")
-    assert space.default == "daqm"
-    assert [space.at([0.0, share]) for share in (0.0, 0.49)] == ["daqm s 10ms b auto"] * 2
+    space = Space.parse("daqm_artifact s 10ms..20ms b auto|5..500")
+    assert space.default == "daqm_artifact"
+    assert [space.at([0.0, share]) for share in (0.0, 0.49)] == ["daqm_artifact s 10ms b auto"] * 2
     # The upper half is the range, the middle of which is its geometric mean.
     assert [space.at([0.0, share]).split()[-1] for share in (0.5, 0.75, 1.0)] == ["5", "50", "500"]
     with pytest.raises(InputError, match="'5000000000'"):
-        Space.parse("daqm b auto|5..5000000000")
+        Space.parse("daqm_artifact b auto|5..5000000000")
     with pytest.raises(InputError, match="'never' is no"):
-        Space.parse("daqm b auto|never|5..500")
+        Space.parse("daqm_artifact b auto|never|5..500")
 
 
 def a_choice_and_a_child_may_vary() -> None:

@@ -194,10 +194,17 @@ class DAqm(Oracle):
 
     def probes(self) -> dict[str, float]:
         values = {NAMES[k]: self.feature(k) for k in range(1, N + 1)}
-        return {**values, "found": self.f, "drop_rate": self.drop_rate, "configuration": self.level}
+        return {**values, "found": self.f, "drop_rate": self.drop_rate}
 
 
-class Artifact(DAqm):
+class Clean(DAqm):
+    """The same in `daqm_artifact`, which shows the controller's configuration."""
+
+    def probes(self) -> dict[str, float]:
+        return {**super().probes(), "configuration": self.level}
+
+
+class Artifact(Clean):
     """The authors' program, from what is known of it: five packets are destroyed for each look."""
 
     def __init__(self, options: Options) -> None:
@@ -239,7 +246,7 @@ class Artifact(DAqm):
             seen = self.queue.popleft() if self.options.destroy else self.queue[place]
             waits.append((now - seen.arrival) // MILLISECOND)
             if self.options.destroy:
-                self.log("dropped", seen.number, "inspected")
+                self.log("dropped", seen.number, "other")
         first, second, third = self.centred(waits, 2)
         b1, b2, b3 = self.of_buffer
         self.seen = [0, 40, waits[0], b1, first, b2, second, b3, third]
@@ -270,47 +277,53 @@ def own_rates() -> Options:
 
 CASES: dict[str, Callable[[], Oracle]] = {
     "daqm limit 60p": lambda: DAqm(Options(limit=60)),
-    "daqm:daqm1 s1 0.5 s2 auto s3 auto": lambda: DAqm(Options(T=[0, 120, 1000, 1, 0.5, 10, inf, 10, inf])),
+    "daqm:daqm1 features [s 1s, s1 0.5, b 120, b1 1, b2 10, b3 10]": lambda: DAqm(
+        Options(T=[0, 120, 1000, 1, 0.5, 10, inf, 10, inf])
+    ),
     "daqm:daqm2 limit 300p noagain": lambda: DAqm(configuration(2, limit=300, again=False)),
     "daqm:daqm3 drop_duration 30ms drop_rate 0.2": lambda: DAqm(
         Options(T=configuration(3).T, D_r=[0.2] * 9, D_d=[30 * MILLISECOND] * 9)
     ),
-    "daqm:daqm2 ecn compare absolute gate_s 1ms gate_b 2 drop_duration 50ms": lambda: DAqm(
+    "daqm_artifact:daqm2 method clean ecn compare absolute gate_s 1ms gate_b 2 drop_duration 50ms": lambda: Clean(
         configuration(2, ecn=True, absolute=True, T_S=1.0, T_B=2.0, D_d=[50 * MILLISECOND] * 9)
     ),
-    "daqm:daqm2 spacing 2ms buffer_per ms sample_interval 5ms drop_duration 40ms": lambda: DAqm(
+    "daqm_artifact:daqm2 method clean spacing 2ms buffer_per ms sample_interval 5ms drop_duration 40ms": lambda: Clean(
         configuration(2, spacing=2.0, per_ms=True, t_b=5 * MILLISECOND, D_d=[40 * MILLISECOND] * 9)
     ),
     "daqm:daqm2 smoothing 20ms drop_duration 40ms": lambda: DAqm(
         configuration(2, smoothing=20.0, D_d=[40 * MILLISECOND] * 9)
     ),
-    "daqm:daqm2 update_step 0.25 drop_duration 50ms": lambda: DAqm(
+    "daqm_artifact:daqm2 method clean update_step 0.25 drop_duration 50ms": lambda: Clean(
         configuration(2, step=0.25, D_d=[50 * MILLISECOND] * 9)
     ),
-    "daqm:daqm2 duration_s 50ms rate_b1 0.1 duration_b1 60ms rate_s1 0.2 duration_s1 70ms rate_b2 0.3 duration_b2 80ms"
-    " rate_s2 0.4 duration_s2 90ms rate_b3 0.6 duration_b3 100ms rate_s3 0.7 duration_s3 110ms": lambda: DAqm(
-        own_rates()
-    ),
-    "daqm controller control_period 200ms control_target 40ms drop_duration 50ms": lambda: DAqm(
+    "daqm:daqm2 features [s 600ms for 50ms, s1 0.1 rate 0.2 for 70ms, s2 0.1 rate 0.4 for 90ms,"
+    " s3 0.1 rate 0.7 for 110ms, b 80, b1 0.1 rate 0.1 for 60ms, b2 0.1 rate 0.3 for 80ms,"
+    " b3 0.1 rate 0.6 for 100ms]": lambda: DAqm(own_rates()),
+    "daqm_artifact:daqm2 method clean duration_s 50ms rate_b1 0.1 duration_b1 60ms rate_s1 0.2 duration_s1 70ms"
+    " rate_b2 0.3 duration_b2 80ms rate_s2 0.4 duration_s2 90ms rate_b3 0.6 duration_b3 100ms rate_s3 0.7"
+    " duration_s3 110ms": lambda: Clean(own_rates()),
+    "daqm_artifact method clean controller control_period 200ms control_target 40ms drop_duration 50ms": lambda: Clean(
         Options(control=(200 * MILLISECOND, 40 * MILLISECOND), D_d=[50 * MILLISECOND] * 9)
     ),
     **{
         f"daqm:only_{name} drop_duration 50ms": lambda name=name: DAqm(only(name, D_d=[50 * MILLISECOND] * 9))
         for name in NAMES[1:]
     },
-    "daqm:daqm2 reading artifact drop_duration 50ms": lambda: Artifact(configuration(2, D_d=[50 * MILLISECOND] * 9)),
-    "daqm:daqm2 reading artifact buffer_clock later s3 auto s2 auto drop_duration 50ms": lambda: Artifact(
+    "daqm_artifact:daqm2 buffer_clock departure drop_duration 50ms": lambda: Artifact(
+        configuration(2, D_d=[50 * MILLISECOND] * 9)
+    ),
+    "daqm_artifact:daqm2 buffer_clock later s3 auto s2 auto drop_duration 50ms": lambda: Artifact(
         replace(
             configuration(2, D_d=[50 * MILLISECOND] * 9, clock="later"), T=[0, 80, 600, 0.1, 0.1, 0.1, inf, 0.1, inf]
         )
     ),
-    "daqm:daqm1 reading artifact buffer_clock doubled sample_interval 5ms drop_duration 50ms": lambda: Artifact(
+    "daqm_artifact:daqm1 sample_interval 5ms drop_duration 50ms": lambda: Artifact(
         Options(clock="doubled", t_b=5 * MILLISECOND, D_d=[50 * MILLISECOND] * 9)
     ),
-    "daqm:daqm2 reading artifact nodestroy buffer_clock later drop_duration 50ms": lambda: Artifact(
+    "daqm_artifact:daqm2 nodestroy buffer_clock later drop_duration 50ms": lambda: Artifact(
         configuration(2, D_d=[50 * MILLISECOND] * 9, clock="later", destroy=False)
     ),
-    "daqm:daqm1 reading artifact s1 auto s 100ms b1 4 s2 3": lambda: Artifact(
+    "daqm_artifact:daqm1 buffer_clock departure s1 auto s 100ms b1 4 s2 3": lambda: Artifact(
         Options(T=[0, 120, 100, 4, inf, 10, 3, 10, 10])
     ),
 }

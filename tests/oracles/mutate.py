@@ -36,8 +36,6 @@ LAWS = (
     "discipline/daqm/gate",
     "docsis_pie",
     "features",
-    "law/daqm/controller",
-    "law/features/inspected",
     "law/features/series",
     "law/pie/departure_rate",
     "law/pie/linux",

@@ -169,10 +169,10 @@ def rust(spec: str, trace: Trace, program: Path, timeout: float = 60) -> list[st
 def build() -> Path:
     """Builds the example program, as `cargo test` does, and says where it is."""
     cargo = os.environ.get("CARGO", "cargo")
-    what = ["--workspace", "--example", "trace_decisions"]
+    what = ["--workspace", "--example", "trace_decisions_of_all"]
     subprocess.run([cargo, "build", "--quiet", *what], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "debug" / "examples" / "trace_decisions"
+    return target / "debug" / "examples" / "trace_decisions_of_all"
 
 
 @functools.cache

@@ -146,7 +146,7 @@ typedef struct {
     // What it did.
     aqmlab_event_kind kind;
     // Why, by a number that stays; aqmlab_reason() has its name. Drops: 1 overlimit, 2 congestion, 3 unfair,
-    // 4 reconfigured, 5 redundant, 6 inspected. Marks: 1 congestion, 2 threshold.
+    // 4 reconfigured, 5 redundant, 6 other. Marks: 1 congestion, 2 threshold.
     uint8_t reason;
 } aqmlab_event;
 

@@ -122,7 +122,7 @@ pub struct Event {
     /// What it did.
     pub kind: EventKind,
     /// Why, by a number that stays; aqmlab_reason() has its name. Drops: 1 overlimit, 2 congestion, 3 unfair,
-    /// 4 reconfigured, 5 redundant, 6 inspected. Marks: 1 congestion, 2 threshold.
+    /// 4 reconfigured, 5 redundant, 6 other. Marks: 1 congestion, 2 threshold.
     pub reason: u8,
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn reason_name(kind: c_uint, reason: u8) -> Option<&'static CStr> {
 }
 
 const DROPS: [&CStr; DropReason::COUNT] =
-    [c"unspecified", c"overlimit", c"congestion", c"unfair", c"reconfigured", c"redundant", c"inspected"];
+    [c"unspecified", c"overlimit", c"congestion", c"unfair", c"reconfigured", c"redundant", c"other"];
 const MARKS: [&CStr; 3] = [c"unspecified", c"congestion", c"threshold"];
 
 /// Counts since the queue was made or reset. What arrived has departed, was dropped, or waits.

@@ -61,6 +61,11 @@ impl Observer for Log {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    replay(|text| Ok(Spec::parse(text)?))
+}
+
+/// Replays standard input; `read` reads the discipline.
+pub(crate) fn replay(read: impl Fn(&str) -> Result<Spec, Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let mut lines = text.lines();
@@ -68,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let line = lines.next().and_then(|line| line.strip_prefix(word)).map(str::trim);
         line.ok_or_else(|| format!("expected a line '{word} ...'"))
     };
-    let spec = Spec::parse(header("spec")?)?;
+    let spec = read(header("spec")?)?;
     let rate = Rate::from_bits_per_sec(header("rate")?.parse()?);
     let numbers = header("random")?.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
     let mut qdisc = spec.build(Link::new(rate), Random::script(numbers))?;

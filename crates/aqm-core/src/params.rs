@@ -3,12 +3,14 @@
 mod error;
 mod kind;
 mod names;
+mod notation;
 mod per_class;
 mod tc_number;
 
 pub use error::ParamError;
 pub use kind::Kind;
 pub use names::{did_you_mean, known, same_name};
+pub use notation::Notation;
 pub use per_class::{Each, MOST_CLASSES, PerClass};
 pub use tc_number::TcNumber;
 
@@ -53,7 +55,9 @@ pub enum Value {
     PerClass(PerClass),
     /// Children; where there are several, one per class, and further classes use the last.
     Children(Vec<Child>),
-    /// A discipline in tc's notation, in declarations and presets; [`Params`] hold it resolved, as `Children`.
+    /// Text in a notation of the discipline's own, in the form in which it is written.
+    Text(String),
+    /// A discipline or another notation, in declarations and presets; [`Params`] hold it resolved, as `Children` or `Text`.
     Notation(&'static str),
 }
 
@@ -214,6 +218,12 @@ impl ParamSpec {
             (Kind::Children, Value::Children(children)) if (1..=MOST_CLASSES).contains(&children.len()) => {
                 return Ok(value);
             }
+            (Kind::Notation(notation), Value::Text(text)) => {
+                return match (notation.canonical)(text) {
+                    Ok(written) => Ok(Value::Text(written)),
+                    Err(problem) => Err(self.error(value.to_string(), problem)),
+                };
+            }
             (Kind::PerClass(each), Value::PerClass(list)) if list.each() == each => {
                 let numbers = || list.as_slice().iter().map(|number| *number as f64);
                 let outside = numbers().find(|number| *number < min || *number > max);
@@ -295,6 +305,13 @@ impl ParamSpec {
                 }
             },
             Kind::PerClass(each) => Value::PerClass(PerClass::parse(each, text).map_err(unit_error)?),
+            Kind::Notation(notation) => match brackets::inside(text) {
+                Some(inside) => Value::Text(inside.to_owned()),
+                None => {
+                    let problem = format!("is not in brackets: write {} [{}]", self.name, notation.form);
+                    return Err(self.error(text.to_owned(), problem));
+                }
+            },
             Kind::Child | Kind::Children => Value::Children(self.parse_children(text, read)?),
         };
         self.check(value)
@@ -364,6 +381,7 @@ impl ParamSpec {
             Kind::Choice(words) => words.join(", "),
             Kind::Child => "[NAME[:PRESET] [PARAMETER VALUE]...]".to_owned(),
             Kind::Children => "[NAME[:PRESET] [PARAMETER VALUE]...], once for each class".to_owned(),
+            Kind::Notation(notation) => format!("[{}]", notation.form),
             Kind::PerClass(_) => {
                 format!("{} to {} for each class, separated by commas", show(min), show(max))
             }
@@ -409,6 +427,7 @@ impl fmt::Display for Value {
                 let words: Vec<_> = children.iter().map(|child| format!("[{child}]")).collect();
                 f.write_str(&words.join(" "))
             }
+            Value::Text(text) => write!(f, "[{text}]"),
             Value::Notation(text) => write!(f, "[{text}]"),
         }
     }
@@ -439,17 +458,21 @@ impl Params {
     /// # Panics
     /// If the preset names an undeclared parameter or has a refused value; the conformance tests try every preset.
     pub fn new(specs: &'static [ParamSpec], preset: &Preset, read: ReadChild) -> Params {
-        let resolved = |value: &Value| match value {
-            Value::Notation(text) => Value::Children(alloc::vec![
+        let resolved = |spec: &ParamSpec, value: &Value| match (spec.kind, value) {
+            (Kind::Notation(notation), Value::Notation(text)) => {
+                Value::Text((notation.canonical)(text).expect("declarations are in their notation"))
+            }
+            (_, Value::Notation(text)) => Value::Children(alloc::vec![
                 read(text).expect("declarations name disciplines that there are")
             ]),
-            value => value.clone(),
+            (_, value) => value.clone(),
         };
-        let values = specs.iter().map(|spec| resolved(&spec.default)).collect();
+        let values = specs.iter().map(|spec| resolved(spec, &spec.default)).collect();
         let mut params = Params { specs, values, given: alloc::vec![false; specs.len()] };
         for (name, value) in preset.values {
             let index = params.index(name).expect("presets name declared parameters");
-            params.values[index] = specs[index].check(resolved(value)).expect("presets hold allowed values");
+            params.values[index] =
+                specs[index].check(resolved(&specs[index], value)).expect("presets hold allowed values");
         }
         params
     }
@@ -601,6 +624,14 @@ impl Params {
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
             Value::Flag(on) => *on,
+            other => wrong_kind(name, other),
+        }
+    }
+
+    /// Text in a notation of the discipline's own.
+    pub fn text(&self, name: &str) -> &str {
+        match self.get(name) {
+            Value::Text(text) => text,
             other => wrong_kind(name, other),
         }
     }

@@ -20,8 +20,8 @@ pub enum DropReason {
     Reconfigured = 4,
     /// A later acknowledgment of the flow makes this one redundant.
     Redundant = 5,
-    /// The law took the packet out of the queue to look at it, and lost it.
-    Inspected = 6,
+    /// The law decided for a reason of its own, which its host knows. No discipline of this crate uses it.
+    Other = 6,
 }
 
 impl DropReason {
@@ -36,13 +36,13 @@ impl DropReason {
         DropReason::Unfair,
         DropReason::Reconfigured,
         DropReason::Redundant,
-        DropReason::Inspected,
+        DropReason::Other,
     ];
 
     /// Whether the AQM chose to drop, rather than because of a full queue.
     pub const fn is_early(self) -> bool {
-        use DropReason::{Congestion, Inspected, Unfair};
-        matches!(self, Congestion | Unfair | Inspected)
+        use DropReason::{Congestion, Other, Unfair};
+        matches!(self, Congestion | Unfair | Other)
     }
 
     /// Whether the packet is lost: a filtered acknowledgment is not, since a later one says what it said. tc counts it
@@ -60,7 +60,7 @@ impl DropReason {
             DropReason::Unfair => "unfair",
             DropReason::Reconfigured => "reconfigured",
             DropReason::Redundant => "redundant",
-            DropReason::Inspected => "inspected",
+            DropReason::Other => "other",
         }
     }
 }

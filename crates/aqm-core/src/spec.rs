@@ -51,6 +51,8 @@ pub enum SpecError {
         name: &'static str,
         /// As given.
         preset: String,
+        /// Those that it has.
+        known: Vec<&'static str>,
     },
     /// The last parameter lacks its value.
     MissingValue {
@@ -81,16 +83,24 @@ impl Spec {
     /// assert!(Spec::parse("fiffo").unwrap_err().to_string().contains("did you mean 'fifo'"));
     /// ```
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
+        Spec::parse_among(text, &[])
+    }
+
+    /// The same where the host has further disciplines; its children are those of the registry.
+    pub fn parse_among(text: &str, added: &[&'static Info]) -> Result<Spec, SpecError> {
         let words = split(text)?;
         let (head, rest) = words.split_first().map_or(("", &*words), |(head, rest)| (*head, rest));
         let (name, preset) = head.split_once(':').map_or((head, None), |(name, preset)| (name, Some(preset)));
-        let info =
-            registry::find(name).ok_or_else(|| SpecError::UnknownDiscipline { name: name.to_owned() })?;
+        let of_host = || added.iter().copied().find(|info| same_name(info.name, name));
+        let info = registry::find(name).or_else(of_host);
+        let info = info.ok_or_else(|| SpecError::UnknownDiscipline { name: name.to_owned() })?;
         let preset = match preset {
             None => &info.presets[0],
-            Some(preset) => info
-                .preset(preset)
-                .ok_or_else(|| SpecError::UnknownPreset { name: info.name, preset: preset.to_owned() })?,
+            Some(preset) => info.preset(preset).ok_or_else(|| SpecError::UnknownPreset {
+                name: info.name,
+                preset: preset.to_owned(),
+                known: info.presets.iter().map(|preset| preset.name).collect(),
+            })?,
         };
         Spec::of(info, preset).with(rest)
     }
@@ -267,11 +277,8 @@ impl fmt::Display for SpecError {
             SpecError::UnknownClassifier { name } => {
                 unknown(f, "classifier", name, CLASSIFIERS.iter().map(|info| info.name))
             }
-            SpecError::UnknownPreset { name, preset } => {
-                let info = registry::find(name).expect("the name came from the registry");
-                let names = info.presets.iter().map(|preset| preset.name);
-                let known: Vec<_> = names.clone().collect();
-                let hint = did_you_mean(preset, names);
+            SpecError::UnknownPreset { name, preset, known } => {
+                let hint = did_you_mean(preset, known.iter().copied());
                 write!(f, "{name} has no preset '{preset}'{hint}; it has {}", known.join(", "))
             }
             SpecError::MissingValue { name, param } => {

@@ -20,12 +20,11 @@ const STEP: Span = Span::from_millis(100);
 const SHOWN: usize = 40;
 
 /// Other parameters of a discipline, with bursts.
-const VARIANTS: [(&str, &str); 15] = [
+const VARIANTS: [(&str, &str); 14] = [
     ("pie_linux", "pie:linux"),
     ("fq_pie_linux", "fq_pie:linux"),
     ("daqm_strict", "daqm:daqm3 drop_duration 50ms"),
-    ("daqm_jerk", "daqm:only_s3 noagain smoothing 5ms update_step 0.5"),
-    ("daqm_artifact", "daqm:daqm2 reading artifact"),
+    ("daqm_jerk", "daqm:only_s3 noagain smoothing 5ms"),
     ("s-pie_narrow", "s-pie:consistent width 4 depth 2"),
     ("s-pie_conservative", "s-pie:consistent sketch conservative width 4 depth 2"),
     ("s-pie_count_sketch", "s-pie:consistent sketch count_sketch width 4 depth 2"),

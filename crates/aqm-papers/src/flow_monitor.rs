@@ -16,8 +16,9 @@
 //! before (`TcpTxBuffer::GetPacketFromList` merges writes and cuts them). Of a source that waits for its window, most
 //! packets have one number, and few departures find a time.
 
+use crate::daqm_artifact::DESTROYED;
 use aqm_core::backlog::Backlog;
-use aqm_core::signal::{DropPoint, DropReason};
+use aqm_core::signal::DropPoint;
 use aqm_core::units::{Span, Time};
 use aqm_sim::metrics::registry::{Better, Metric, Unit};
 use aqm_sim::observer::{Answers, Info, Kind, Lost, LostBy, Observer, Packet, Samples};
@@ -337,7 +338,7 @@ impl Observer for FlowMonitor {
     fn on_drop(&mut self, lost: &Lost, now: Time) {
         let Lost { packet, by, queued, sojourn, .. } = lost;
         match by {
-            LostBy::Discipline(DropReason::Inspected, _) if is_of_flow(packet) => {
+            LostBy::Discipline(DESTROYED, _) if is_of_flow(packet) => {
                 self.vanished.push((self.sent[packet.id as usize].0, place(packet)));
             }
             // No probe of FlowMonitor sees the channel.
@@ -376,6 +377,7 @@ impl Observer for FlowMonitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aqm_core::signal::DropReason;
     use aqm_sim::observer::reported;
 
     fn ms(millis: u64) -> Time {
@@ -446,7 +448,7 @@ mod tests {
             monitor.on_sent(&at(id, &there), ms(150));
         }
         monitor.on_received(&at(0, &there), ms(1_000));
-        monitor.on_drop(&dropped(at(3, &there), DropReason::Inspected, DropPoint::Dequeue), ms(6));
+        monitor.on_drop(&dropped(at(3, &there), DESTROYED, DropPoint::Dequeue), ms(6));
         monitor.take_sample(ms(5_000)); // without a loss: not part of the mean
         monitor.on_drop(&dropped(at(4, &there), DropReason::Congestion, DropPoint::Enqueue), ms(6));
         monitor.take_sample(ms(10_900)); // it looks at 10 s, when 9.85 s have passed
@@ -472,7 +474,7 @@ mod tests {
         // Five are destroyed, the head is dropped, and the last one leaves: lengths 6 to 0.
         (1..6).for_each(|id| {
             let left = 7 - u64::from(id);
-            monitor.on_drop(&drop(id, DropReason::Inspected, DropPoint::Dequeue, left, 10), ms(10));
+            monitor.on_drop(&drop(id, DESTROYED, DropPoint::Dequeue, left, 10), ms(10));
         });
         monitor.on_drop(&drop(0, DropReason::Congestion, DropPoint::Dequeue, 1, 10), ms(10));
         monitor.leaves(6, 0, ms(24), Span::from_millis(24));

@@ -79,6 +79,30 @@ fn what_is_observed_changes_nothing_else() {
 }
 
 #[test]
+fn what_the_authors_program_destroys_is_logged_and_counted_as_an_early_drop() {
+    let mut scenario = scenario(&["flow_monitor"]);
+    scenario.log = true;
+    let aqm = aqm_papers::spec("daqm_artifact limit 100p").unwrap().unwrap();
+    let mut inputs = Inputs::default();
+    inputs.add_extension(&EXTENSION);
+    let report = aqm_sim::run_under(&aqm, &scenario, &inputs, 1, &Monitor::default()).unwrap();
+    let text = b"\"reason\":\"other\"";
+    let logged: usize = report
+        .logs
+        .iter()
+        .map(|log| log.events.windows(text.len()).filter(|window| window == text).count())
+        .sum();
+    assert!(logged > 0 && logged.is_multiple_of(5), "{logged}");
+    let queue = report.queues.iter().find(|queue| queue.dropped_early > 0).unwrap();
+    assert!(
+        queue.discipline.starts_with("daqm_artifact") && queue.dropped_early >= logged as u64,
+        "{queue:?}"
+    );
+    // What vanishes counts once, ten seconds after it was sent, which is after the end here.
+    assert!(report.metrics["flowmon_loss_ratio"] < 2.0 * report.metrics["path_loss_ratio"]);
+}
+
+#[test]
 fn an_unknown_observer_is_refused_with_the_nearest_and_those_that_there_are() {
     let Err(RunError::Input(problem)) = run(&scenario(&["flow_minotor"])) else { panic!("it runs") };
     assert_eq!(

@@ -38,10 +38,15 @@ pub(crate) fn build_info() -> String {
     json!({ "version": version(), "source": source, "profile": profile, "target": target }).to_string()
 }
 
-/// Every discipline of the registry, in its order, as JSON.
+/// Every discipline of the registry, in its order, then those of papers, as JSON.
 #[pyfunction]
 pub(crate) fn disciplines() -> String {
-    DISCIPLINES.iter().map(|info| discipline(info)).collect::<Value>().to_string()
+    DISCIPLINES
+        .iter()
+        .chain(aqm_papers::DISCIPLINES)
+        .map(|info| discipline(info))
+        .collect::<Value>()
+        .to_string()
 }
 
 /// The discipline that a text in tc's notation names, as JSON like those of the registry.
@@ -143,6 +148,7 @@ pub(crate) fn parse_program(text: &str) -> PyResult<String> {
 fn discipline(info: &'static Info) -> Value {
     json!({
         "name": info.name,
+        "extension": if is_of_papers(info) { aqm_papers::EXTENSION.name } else { "" },
         "group": info.group.title(),
         "summary": info.summary,
         "reference": info.reference,
@@ -163,6 +169,10 @@ fn discipline(info: &'static Info) -> Value {
         },
         "state_bytes": state_bytes(info),
     })
+}
+
+fn is_of_papers(info: &Info) -> bool {
+    aqm_papers::DISCIPLINES.iter().any(|one| one.name == info.name)
 }
 
 /// Bytes of state at the defaults, packets not counted; none of a class in Python, whose code does not run to be described.

@@ -1,4 +1,4 @@
-//! Disciplines as text: those of the registry, in their notation or in tc's, and those that only this border knows.
+//! Disciplines as text: those of the registry, in their notation or in tc's, those of papers, and those that only this border knows.
 
 use crate::{commanded, foreign};
 use aqm_core::spec::Spec;
@@ -15,5 +15,11 @@ pub(crate) fn spec(text: &str) -> Result<Spec, String> {
         let spec = Spec::parse_as(&commanded::INFO, &commanded::INFO.presets[0], params);
         return spec.map_err(|error| error.to_string());
     }
-    aqm_scenario::discipline(text)
+    if let Some(of_papers) = aqm_papers::spec(text) {
+        return of_papers;
+    }
+    aqm_scenario::discipline(text).map_err(|refusal| {
+        let renamed = Spec::parse(text).err().and_then(|error| aqm_papers::renamed(&error));
+        renamed.map_or(refusal.clone(), |hint| format!("{refusal}; {hint}"))
+    })
 }

@@ -49,7 +49,7 @@ pub mod s_pie;
 pub mod sfb;
 pub mod sfq;
 mod sharing;
-mod single;
+pub mod single;
 pub mod sp;
 pub mod sp_pifo;
 pub mod sqm_lru;

@@ -11,7 +11,7 @@ use crate::units::{Size, Time};
 use alloc::boxed::Box;
 
 /// The decisions of a law about the packets of one queue. The limit is checked elsewhere.
-pub(super) trait Gate: Send + Sized + 'static {
+pub trait Gate: Send + Sized + 'static {
     /// A packet arrives below the limit: returns it to be queued, or drops it.
     #[inline]
     fn admit(&mut self, packet: Packet, _queue: &Fifo, _cx: &mut Cx<'_>) -> Option<Packet> {
@@ -50,7 +50,7 @@ pub(super) trait Gate: Send + Sized + 'static {
 }
 
 /// A queue with tail drop at `limit`, and its law.
-pub(super) struct Single<G> {
+pub struct Single<G> {
     queue: Fifo,
     limit: Size,
     gate: G,
@@ -62,7 +62,7 @@ fn limit(params: &Params) -> Size {
 
 impl<G: Gate> Single<G> {
     /// An empty queue with `gate` as law, and the `limit` of `params`.
-    pub(super) fn boxed(params: &Params, gate: G) -> Box<dyn Discipline> {
+    pub fn boxed(params: &Params, gate: G) -> Box<dyn Discipline> {
         Box::new(Single { queue: Fifo::default(), limit: limit(params), gate })
     }
 }

@@ -7,10 +7,6 @@
 //! Random numbers: none here; one per arriving packet while packets are dropped. What decides is computed with the four
 //! operations on `f64`, the same to the last bit on every machine.
 
-mod controller;
-
-pub use controller::Controller;
-
 use super::features::{self, Features};
 use crate::units::{Span, Time};
 

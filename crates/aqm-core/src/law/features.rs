@@ -26,10 +26,8 @@
 //! Only additions, subtractions, multiplications and divisions of `f64`, which IEEE 754 defines to the last bit and
 //! Rust neither reorders nor fuses: every machine has the same features. No random numbers.
 
-mod inspected;
 mod series;
 
-pub use inspected::{Inspected, PACKETS as INSPECTED_PACKETS};
 use series::{Series, Steps};
 
 use crate::units::{Span, Time};

@@ -1,5 +1,6 @@
 //! Kinds of parameter values.
 
+use super::notation::Notation;
 use super::per_class::Each;
 
 /// The kind of value of a parameter.
@@ -33,6 +34,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Numbers, bytes or times, separated by commas: one per class.
     PerClass(Each),
+    /// Text in brackets, in a notation of the discipline's own.
+    Notation(&'static Notation),
     /// One discipline in brackets: `[codel target 10ms]`.
     Child,
     /// Disciplines in brackets, one per class: `[codel target 10ms] [fifo]`.
@@ -58,6 +61,7 @@ impl Kind {
             Kind::PerClass(Each::Count) => "counts",
             Kind::PerClass(Each::Bytes) => "bytes per class",
             Kind::PerClass(Each::Span) => "time per class",
+            Kind::Notation(notation) => notation.unit,
             Kind::Child => "discipline",
             Kind::Children => "disciplines",
         }

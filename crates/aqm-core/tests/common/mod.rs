@@ -9,6 +9,9 @@ use aqm_core::link::Link;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
 
+/// What sources give to parameters.
+pub(crate) const FACTS: &str = include_str!("../sources/presets.csv");
+
 /// The link of every test.
 pub(crate) fn link() -> Link {
     Link::new(workload::LINK_RATE)

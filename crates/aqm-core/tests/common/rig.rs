@@ -246,7 +246,7 @@ impl Rig {
         for event in &self.ledger.events[before..] {
             // A law that drops packets to look at them looks at any.
             if let What::Dropped(dropped, reason, _) = event.what
-                && reason != DropReason::Inspected
+                && reason != DropReason::Other
             {
                 assert!(
                     self.stream(dropped) != stream || dropped < packet.cookie,

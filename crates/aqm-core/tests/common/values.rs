@@ -17,6 +17,10 @@ pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
     match spec.kind {
         Kind::Flag => values.extend([Value::Flag(true), Value::Flag(false)]),
         Kind::Choice(words) => values.extend(words.iter().map(|word| Value::Choice(word))),
+        Kind::Notation(notation) => {
+            let written = notation.examples.iter().map(|text| (notation.canonical)(text).unwrap());
+            values.extend(written.map(Value::Text));
+        }
         Kind::Child | Kind::Children => {
             let two: &[&str] = &["red", "fifo limit 5p"];
             let nested: &[&str] = &["sp classes 2 child [fifo] child [drr child [codel] quantum 3000b]"];
@@ -55,6 +59,9 @@ pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
     }
     match spec.kind {
         Kind::Flag | Kind::Choice(_) => Vec::new(),
+        Kind::Notation(notation) => {
+            notation.refused.iter().map(|text| Value::Text((*text).to_owned())).collect()
+        }
         Kind::Child | Kind::Children => {
             vec![Value::Children(Vec::new()), Value::Children(vec![child("fifo"); 65])]
         }
@@ -86,7 +93,7 @@ pub(crate) fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
         Kind::PerClass(each) => [vec![whole], vec![1, whole]]
             .map(|numbers| Value::PerClass(PerClass::of(each, numbers.leak())))
             .to_vec(),
-        Kind::Flag | Kind::Choice(_) | Kind::Child | Kind::Children => Vec::new(),
+        Kind::Flag | Kind::Choice(_) | Kind::Notation(_) | Kind::Child | Kind::Children => Vec::new(),
     }
 }
 

@@ -166,6 +166,35 @@ impl Device {
     }
 }
 
+/// A promise that a law does not give.
+pub(crate) struct Exception {
+    /// A discipline, or one of its presets.
+    pub(crate) of: &'static str,
+    pub(crate) promise: Promise,
+    /// From this load on, as a multiple of the link's rate.
+    pub(crate) from_load: f64,
+    pub(crate) reason: &'static str,
+}
+
+pub(crate) const fn exception(
+    of: &'static str,
+    promise: Promise,
+    from_load: f64,
+    reason: &'static str,
+) -> Exception {
+    Exception { of, promise, from_load, reason }
+}
+
+impl Exception {
+    /// Whether it is about `spec` under `load`.
+    pub(crate) fn covers(&self, spec: &Spec, promise: Promise, load: f64) -> bool {
+        let (name, preset) =
+            self.of.split_once(':').map_or((self.of, None), |(name, preset)| (name, Some(preset)));
+        let named = name == spec.info.name && preset.is_none_or(|preset| preset == spec.preset.name);
+        named && promise == self.promise && load >= self.from_load
+    }
+}
+
 /// Every preset as it is, and with a short RED-like queue.
 fn specs() -> impl Iterator<Item = Spec> {
     every_preset().flat_map(|spec| {

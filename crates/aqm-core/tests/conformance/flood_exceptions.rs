@@ -1,21 +1,6 @@
 //! Where a flood finds less than every law promises, each with its reason.
 
-use crate::flood::Promise;
-use aqm_core::spec::Spec;
-
-/// A promise that a law does not give.
-pub(crate) struct Exception {
-    /// A discipline, or one of its presets.
-    pub(crate) of: &'static str,
-    pub(crate) promise: Promise,
-    /// From this load on, as a multiple of the link's rate.
-    pub(crate) from_load: f64,
-    pub(crate) reason: &'static str,
-}
-
-const fn exception(of: &'static str, promise: Promise, from_load: f64, reason: &'static str) -> Exception {
-    Exception { of, promise, from_load, reason }
-}
+use crate::flood::{Exception, Promise, exception};
 
 const CODEL: &str =
     "a drop per interval / sqrt(count) rises with time alone (RFC 8289 section 5.3), too slowly for a flood";
@@ -63,13 +48,3 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         "the probability ends at 0.85 (PROB_LOW in RFC 8034 appendix A)",
     ),
 ];
-
-impl Exception {
-    /// Whether it is about `spec` under `load`.
-    pub(crate) fn covers(&self, spec: &Spec, promise: Promise, load: f64) -> bool {
-        let (name, preset) =
-            self.of.split_once(':').map_or((self.of, None), |(name, preset)| (name, Some(preset)));
-        let named = name == spec.info.name && preset.is_none_or(|preset| preset == spec.preset.name);
-        named && promise == self.promise && load >= self.from_load
-    }
-}

@@ -2,9 +2,9 @@
 
 use crate::common::rig::Rig;
 use crate::common::workload::{EVERYTHING, Op};
-use crate::common::{every_discipline, every_preset, values};
+use crate::common::{every_discipline, every_preset, parse, values};
 use aqm_core::params::{Each, Kind, ParamSpec, TcNumber, Value};
-use aqm_core::spec::{Spec, read_child};
+use aqm_core::spec::read_child;
 
 /// Half a second of everything.
 fn glimpse(seed: u64) -> Vec<Op> {
@@ -152,7 +152,7 @@ fn a_spec_reads_back_what_it_writes() {
                 let mut spec = spec.clone();
                 spec.params.set(declared.name, value).unwrap();
                 let text = spec.to_string();
-                let again = Spec::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                let again = parse(&text);
                 assert_eq!(again.to_string(), text);
                 assert!(spec.params.iter().eq(again.params.iter()), "{text}");
             }

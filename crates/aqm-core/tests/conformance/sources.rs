@@ -1,12 +1,11 @@
-//! Presets against their sources: `tests/sources/presets.csv` has what each source gives, and every parameter of every
+//! Presets against their sources: `sources/presets.csv` of the crate under test has what each source gives, and every parameter of every
 //! preset of every discipline must have a row there and agree with it.
 
-use crate::common::every_preset;
+use crate::common::{FACTS, every_preset};
 use aqm_core::params::Value;
 use aqm_core::spec::Spec;
 use std::collections::BTreeSet;
 
-const FACTS: &str = include_str!("../sources/presets.csv");
 const HEADER: &str = "discipline,preset,parameter,value,source,instead";
 
 /// One row: what the source of some presets gives some parameters.

@@ -23,6 +23,10 @@ pub(crate) fn every_discipline() -> impl Iterator<Item = Spec> {
     every_preset()
 }
 
+pub(crate) fn parse(text: &str) -> Spec {
+    crate::notation::spec(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
 pub(crate) fn with_ecn(mut spec: Spec) -> Spec {
     if spec.params.names().any(|name| name == "ecn") {
         spec.set_text("ecn", "on").unwrap_or_else(|error| panic!("{spec}: {error}"));

@@ -40,10 +40,10 @@ class Thresholds:
 
     @property
     def spec(self) -> str:
-        """Them as a discipline: ``daqm s 50ms s1 0.05 ...``."""
+        """Them as a discipline: ``daqm features [s 50ms, b 200, s1 0.05, ...]``."""
         numbers = {"s1": self.s1, "s2": self.s2, "s3": self.s3, "b1": self.b1, "b2": self.b2, "b3": self.b3}
-        rest = " ".join(f"{name} {value:.6g}" for name, value in numbers.items())
-        return f"daqm s {round(self.s * 1e6)}ns b {self.b} {rest}"
+        rest = ", ".join(f"{name} {value:.6g}" for name, value in numbers.items())
+        return f"daqm features [s {round(self.s * 1e6)}ns, b {self.b}, {rest}]"
 
 
 def thresholds(

@@ -29,16 +29,17 @@ app = typer.Typer(help="List the queue disciplines and show their parameters.", 
 @app.command("list", cls=Command)
 def list_(
     as_json: Annotated[bool, typer.Option("--json", help="All declarations as JSON.")] = False,
+    papers: Annotated[bool, typer.Option("--papers", help="List the disciplines of papers' programs instead.")] = False,
 ) -> None:
     """List the queue disciplines."""
     if as_json:
-        typer.echo(json.dumps(registry.listing(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(registry.listing(papers=papers), indent=2, ensure_ascii=False))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("Name", "What it does", "Presets"):
         table.add_column(column, no_wrap=column == "Name")
     group = ""
-    for discipline in registry.disciplines():
+    for discipline in registry.of_papers() if papers else registry.disciplines():
         if discipline.group != group:
             group = discipline.group
             table.add_row(Text(group, style="dim italic"))

@@ -47,7 +47,7 @@ ROW = np.dtype(
     }
 )
 KINDS = ("arrive", "depart", "nothing", "wake", "drop", "mark")
-DROPS = ("unspecified", "overlimit", "congestion", "unfair", "reconfigured", "redundant", "inspected")
+DROPS = ("unspecified", "overlimit", "congestion", "unfair", "reconfigured", "redundant", "other")
 MARKS = ("unspecified", "congestion", "threshold")
 ECN = ("not-ect", "ect1", "ect0", "ce")
 OF_TCP = ("tcp_seq", "tcp_ack", "tcp_payload_bytes", "tcp_flags", "has_sack")

@@ -102,7 +102,7 @@ def _check_module(name: str) -> None:
 
 
 def _check_known(name: str) -> None:
-    known = [one.name for one in registry.disciplines()]
+    known = [one.name for one in (*registry.disciplines(), *registry.of_papers())]
     if any(one.replace("-", "_") == name for one in known):
         raise InputError(f"'{name}' is a discipline already: choose another name ('aqmlab aqm list' shows all)")
 

@@ -38,7 +38,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del column
-    units = {probe.name: probe.unit for one in registry.disciplines() for probe in one.probes}
+    units = {probe.name: probe.unit for one in (*registry.disciplines(), *registry.of_papers()) for probe in one.probes}
     probes = [name for name in table["name"].unique(maintain_order=True) if name != QUEUE]
     titles = {QUEUE: "Queue (packets)"}
     for name in probes[: MOST_PANELS - 1]:

@@ -94,7 +94,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         settings=settings(result),
         as_run=aqms(result),
         figures=[(figure, inline(figure.bare_svg, figure.title), *_chart(figure.name)) for figure in drawn],
-        disciplines={one.name: one for one in registry.disciplines()},
+        disciplines={one.name: one for one in (*registry.disciplines(), *registry.of_papers())},
         again=_again(result),
         data=_script(numbers),
     )

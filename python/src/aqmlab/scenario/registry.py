@@ -46,9 +46,10 @@ class Probe:
 
 @dataclass(frozen=True)
 class Discipline:
-    """A queue discipline."""
+    """A queue discipline; ``extension`` is the room that has it (``papers``), empty for those of the field."""
 
     name: str
+    extension: str
     group: str
     summary: str
     reference: str
@@ -102,9 +103,18 @@ class Spec:
         )
 
 
-@functools.cache
 def disciplines() -> tuple[Discipline, ...]:
-    """Return every discipline, in the order of the listing."""
+    """Return every discipline, in the order of the listing; those of papers' programs are apart (`of_papers`)."""
+    return tuple(one for one in _all() if not one.extension)
+
+
+def of_papers() -> tuple[Discipline, ...]:
+    """Return the disciplines that only papers' programs have."""
+    return tuple(one for one in _all() if one.extension)
+
+
+@functools.cache
+def _all() -> tuple[Discipline, ...]:
     return tuple(_discipline(info) for info in json.loads(_native.disciplines()))
 
 
@@ -116,7 +126,7 @@ def find(name: str) -> Discipline:
 
     """
     known = Spec.parse(name).name
-    listed = (discipline for discipline in disciplines() if discipline.name == known)
+    listed = (discipline for discipline in _all() if discipline.name == known)
     # Those in Python, and that of environments, are in no list.
     return next(listed, None) or _discipline(json.loads(_native.discipline_of(known)))
 
@@ -141,10 +151,10 @@ def marking(text: str) -> str:
     return f"{text} ecn" if switch and "ecn" not in spec.given else text
 
 
-def listing() -> list[dict[str, Any]]:
-    """Return everything about every discipline as plain data (``aqmlab aqm list --json``)."""
+def listing(*, papers: bool = False) -> list[dict[str, Any]]:
+    """Return everything about every discipline as plain data (``aqmlab aqm list --json``); of papers, about theirs."""
     plain: list[dict[str, Any]] = json.loads(_native.disciplines())
-    return plain
+    return [one for one in plain if bool(one["extension"]) == papers]
 
 
 def _discipline(info: dict[str, Any]) -> Discipline:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 # The engines, by what a user calls them.
 ENGINES = ("native", "linux")
 # A name in front of a discipline: neither a path nor a parameter has these characters alone before an equals sign.
-_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,39})=(.+)")
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9 ._:+-]{0,39})=(.+)")
 
 # A parameter with the name of a swept value, or such a preset.
 _SWEPT = re.compile(r"(?: [^\s\[\]]+ |:)[^\s\[\]:]*\$[^\s\[\]]*")

@@ -1,62 +1,43 @@
 //! Table III, and one feature at a time.
 
-use crate::law::daqm::CONFIGURATIONS;
-use crate::law::features::{COUNT, NAMES};
 use crate::params::{Preset, Value};
-use crate::units::Span;
 
+const TABLE_III: &str = "Saleh et al. 2024 Table III";
 const FIGURE_8: &str = "Saleh et al. 2024 Figure 8: this feature alone, without a threshold; dAQM2's here, since dAQM1's cannot be exceeded by s1";
+
+/// The thresholds of dAQM1.
+pub(super) const DAQM1: &str = "s 1s, s1 10, s2 10, s3 10, b 120, b1 1, b2 10, b3 10";
 
 /// Every preset.
 pub(super) const ALL: &[Preset] = &[
-    Preset { name: "daqm1", source: "Saleh et al. 2024 Table III", values: &[] },
-    Preset { name: "daqm2", source: "Saleh et al. 2024 Table III", values: &DAQM2 },
-    Preset { name: "daqm3", source: "Saleh et al. 2024 Table III", values: &DAQM3 },
-    Preset { name: "only_s", source: FIGURE_8, values: &ONLY_S },
-    Preset { name: "only_s1", source: FIGURE_8, values: &ONLY_S1 },
-    Preset { name: "only_s2", source: FIGURE_8, values: &ONLY_S2 },
-    Preset { name: "only_s3", source: FIGURE_8, values: &ONLY_S3 },
-    Preset { name: "only_b", source: FIGURE_8, values: &ONLY_B },
-    Preset { name: "only_b1", source: FIGURE_8, values: &ONLY_B1 },
-    Preset { name: "only_b2", source: FIGURE_8, values: &ONLY_B2 },
-    Preset { name: "only_b3", source: FIGURE_8, values: &ONLY_B3 },
+    Preset { name: "daqm1", source: TABLE_III, values: &[] },
+    Preset {
+        name: "daqm2",
+        source: TABLE_III,
+        values: &of_2("s 600ms, s1 0.1, s2 0.1, s3 0.1, b 80, b1 0.1, b2 0.1, b3 0.1"),
+    },
+    Preset {
+        name: "daqm3",
+        source: TABLE_III,
+        values: &[
+            (
+                "features",
+                Value::Notation("s 100ms, s1 0.01, s2 0.01, s3 0.01, b 20, b1 0.01, b2 0.01, b3 0.01"),
+            ),
+            ("drop_rate", Value::Fraction(0.98)),
+        ],
+    },
+    Preset { name: "only_s", source: FIGURE_8, values: &of_2("s 600ms") },
+    Preset { name: "only_s1", source: FIGURE_8, values: &of_2("s1 0.1") },
+    Preset { name: "only_s2", source: FIGURE_8, values: &of_2("s2 0.1") },
+    Preset { name: "only_s3", source: FIGURE_8, values: &of_2("s3 0.1") },
+    Preset { name: "only_b", source: FIGURE_8, values: &of_2("b 80") },
+    Preset { name: "only_b1", source: FIGURE_8, values: &of_2("b1 0.1") },
+    Preset { name: "only_b2", source: FIGURE_8, values: &of_2("b2 0.1") },
+    Preset { name: "only_b3", source: FIGURE_8, values: &of_2("b3 0.1") },
 ];
 
-type Values = [(&'static str, Value); COUNT + 1];
-
-static DAQM2: Values = configuration(1, None);
-static DAQM3: Values = configuration(2, None);
-static ONLY_B: Values = configuration(1, Some(0));
-static ONLY_S: Values = configuration(1, Some(1));
-static ONLY_B1: Values = configuration(1, Some(2));
-static ONLY_S1: Values = configuration(1, Some(3));
-static ONLY_B2: Values = configuration(1, Some(4));
-static ONLY_S2: Values = configuration(1, Some(5));
-static ONLY_B3: Values = configuration(1, Some(6));
-static ONLY_S3: Values = configuration(1, Some(7));
-
-/// A configuration of Table III, with all features or with one.
-const fn configuration(number: usize, only: Option<usize>) -> Values {
-    [
-        threshold(number, 0, only),
-        threshold(number, 1, only),
-        threshold(number, 2, only),
-        threshold(number, 3, only),
-        threshold(number, 4, only),
-        threshold(number, 5, only),
-        threshold(number, 6, only),
-        threshold(number, 7, only),
-        ("drop_rate", Value::Fraction(CONFIGURATIONS[number].rate)),
-    ]
-}
-
-const fn threshold(number: usize, feature: usize, only: Option<usize>) -> (&'static str, Value) {
-    let threshold = CONFIGURATIONS[number].thresholds[feature];
-    let value = match (only, feature) {
-        (Some(one), _) if one != feature => Value::Auto,
-        (_, 0) => Value::Count(threshold as u64),
-        (_, 1) => Value::Span(Span::from_millis(threshold as u64)),
-        _ => Value::Number(threshold),
-    };
-    (NAMES[feature], value)
+/// Features with the drop rate of dAQM2.
+const fn of_2(features: &'static str) -> [(&'static str, Value); 2] {
+    [("features", Value::Notation(features)), ("drop_rate", Value::Fraction(0.5))]
 }

@@ -3,12 +3,12 @@
 //! The paper says that there should be one, not what it does. This one goes a configuration up, to the stricter, when
 //! the packets that left in a period waited longer than a target on average, and one down when less than half of it.
 
-use super::CONFIGURATIONS;
-use crate::units::{Span, Time};
+use aqm_core::law::daqm::CONFIGURATIONS;
+use aqm_core::units::{Span, Time};
 
 /// Which configuration is in force, and what was seen of the queue since the period began.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Controller {
+pub(super) struct Controller {
     level: usize,
     ends: Time,
     waited: Span,
@@ -17,12 +17,12 @@ pub struct Controller {
 
 impl Controller {
     /// The number of the configuration in force, from zero, in the order of [`CONFIGURATIONS`].
-    pub fn level(&self) -> usize {
+    pub(super) fn level(&self) -> usize {
         self.level
     }
 
     /// A packet leaves after `sojourn`; answers whether another configuration is in force from here on.
-    pub fn departing(&mut self, period: Span, target: Span, now: Time, sojourn: Span) -> bool {
+    pub(super) fn departing(&mut self, period: Span, target: Span, now: Time, sojourn: Span) -> bool {
         let before = self.level;
         if now >= self.ends {
             if self.waited > target * self.packets {

@@ -1,11 +1,11 @@
 //! When the authors' program samples the buffer. It means to look 15 ms after a departure, but gives the time of the
 //! departure and 15 ms as a delay (their artifacts, `DropPacket` in `daqm-queue-disc.cc`).
 
-use crate::law::features::Inspected;
-use crate::params::Params;
-use crate::queue::Fifo;
-use crate::units::{Span, Time};
-use alloc::collections::VecDeque;
+use super::inspected::Inspected;
+use aqm_core::params::Params;
+use aqm_core::queue::Fifo;
+use aqm_core::units::{Span, Time};
+use std::collections::VecDeque;
 
 /// How long after a departure it means to look.
 const LATER: Span = Span::from_millis(15);

@@ -1,15 +1,14 @@
-//! The same features as the authors' ns-3 program takes them (their artifacts, `daqm-queue-disc.cc`): to replicate its
-//! numbers, not to use.
+//! The features of dAQM as the authors' ns-3 program takes them (their artifacts, `daqm-queue-disc.cc`).
 //!
 //! To learn how long packets wait it takes the next five out of the queue, and they are lost. All five are seen at one
 //! instant, so that the "change of sojourn time" from one to the next is the time between two arrivals with a minus sign.
 //! Waits are cut to whole milliseconds; differences are divided by a fixed 2 ms. Derivatives of the buffer size are
 //! differences per sample, taken anew after every fifth sample. The constant feature of the buffer is the number 40.
 
-use super::Features;
+use aqm_core::law::features::Features;
 
-/// How many packets it destroys for one look.
-pub const PACKETS: usize = 5;
+/// How many packets it destroys to take the features once.
+pub(super) const PACKETS: usize = 5;
 
 /// The time, in milliseconds, that it takes to be between two packets.
 const SPACING_MS: f64 = 2.0;
@@ -19,7 +18,7 @@ const BUFFER: f64 = 40.0;
 
 /// What the authors' program remembers of a queue.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Inspected {
+pub(super) struct Inspected {
     sizes: [u32; PACKETS],
     samples: usize,
     buffer: [f64; 3],
@@ -27,7 +26,7 @@ pub struct Inspected {
 
 impl Inspected {
     /// Takes a sample of the buffer size.
-    pub fn sample(&mut self, backlog: usize) {
+    pub(super) fn sample(&mut self, backlog: usize) {
         self.sizes[self.samples] = backlog as u32;
         self.samples += 1;
         if self.samples == PACKETS {
@@ -37,7 +36,7 @@ impl Inspected {
     }
 
     /// The features that follow from the waits of the five packets at the head, in whole milliseconds.
-    pub fn features(&self, waits_ms: [u64; PACKETS]) -> Features {
+    pub(super) fn features(&self, waits_ms: [u64; PACKETS]) -> Features {
         let waits = waits_ms.map(|wait| wait as f64);
         let ([s1, s2, s3], [b1, b2, b3]) = (differences(waits, SPACING_MS), self.buffer);
         [BUFFER, waits[0], b1, s1, b2, s2, b3, s3]
@@ -77,5 +76,18 @@ mod tests {
         assert_eq!(of_buffer(&inspected), [4.0, -2.0, -5.0]);
         inspected.sample(90);
         assert_eq!(of_buffer(&inspected), [10.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn every_machine_has_the_same_features_to_the_last_bit() {
+        let mut random = aqm_core::random::Random::seeded(5);
+        let (mut inspected, mut bits) = (Inspected::default(), 0_u64);
+        for _ in 0..10_000 {
+            inspected.sample(random.below(2000) as usize);
+            for feature in inspected.features([0; PACKETS].map(|_: u64| random.below(200))) {
+                bits = bits.rotate_left(5) ^ feature.to_bits();
+            }
+        }
+        assert_eq!(bits, 6_111_578_087_294_808_731);
     }
 }

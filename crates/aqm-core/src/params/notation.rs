@@ -1,0 +1,26 @@
+//! Values that have a notation of their own.
+
+use alloc::string::String;
+
+/// A notation that a discipline reads: `[s 1s, b 120]`.
+#[derive(Debug)]
+pub struct Notation {
+    /// What it lists, as the unit of the parameter.
+    pub unit: &'static str,
+    /// How it is written, within its brackets.
+    pub form: &'static str,
+    /// Texts that it reads.
+    pub examples: &'static [&'static str],
+    /// Texts that it refuses.
+    pub refused: &'static [&'static str],
+    /// The form in which a text is written, or what is wrong with it in one line. It is read alike.
+    pub canonical: fn(&str) -> Result<String, String>,
+}
+
+impl PartialEq for Notation {
+    fn eq(&self, other: &Notation) -> bool {
+        (self.unit, self.form) == (other.unit, other.form)
+    }
+}
+
+impl Eq for Notation {}

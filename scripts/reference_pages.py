@@ -244,6 +244,8 @@ def papers() -> str:
     lines += _table(("Name", "What it is", "What it sets", "Defined by"), rows)
     common = _of_rated()
     lines += ["", *_keys(key for key in _shared(senders) if key not in common)]
+    lines += ["", "## Programs of switches", "", "They are written as those of [the simulator](programs.md).", ""]
+    lines += _programs([one for one in json.loads(_native.programs()) if one["extension"]], "###")
     lines += [
         "",
         "## Observers",
@@ -316,12 +318,17 @@ def programs() -> str:
         "`[switch]` of a topology's file runs one on its switches, `:program=NAME` on those of a generator. It sees"
     ]
     lines += ["packets before and behind the queue of each port; see `crates/aqm-sim/src/switch/pipeline.rs`.", ""]
-    known = json.loads(_native.programs())
-    lines += _table(
+    known = [one for one in json.loads(_native.programs()) if not one["extension"]]
+    lines += _programs(known)
+    return "\n".join(lines) + "\n"
+
+
+def _programs(known: list[dict[str, Any]], level: str = "##") -> list[str]:
+    lines = _table(
         ("Name", "What it is", "Defined by"), ((f"`{p['name']}`", p["summary"], p["reference"]) for p in known)
     )
     for one in known:
-        lines += ["", f"## {one['name']}", ""]
+        lines += ["", f"{level} {one['name']}", ""]
         params = ((f"`{p['name']}`", p["default"], p["allowed"], p["help"], p["reference"]) for p in one["params"])
         lines += _table(("Parameter", *HEAD[1:]), params)
         lines += [""]
@@ -332,7 +339,7 @@ def programs() -> str:
             lines.append(f"- Telemetry, behind the packets of the queue: {one['telemetry']}.")
         if one["feedback"]:
             lines.append(f"- What sources are told: {one['feedback']}.")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def tc() -> str:

@@ -6,8 +6,9 @@
 //!
 //! - [`DISCIPLINES`]: dAQM as its authors' program does it, and with the other choices that its paper leaves open.
 //! - [`RATE_CONTROLS`]: PMQECN's sender, and the senders that its authors ran.
+//! - [`PROGRAMS`]: PMQECN's program of a switch, with its model and optimizer.
 //! - [`OBSERVERS`]: measurements of authors' programs, which a scenario asks for (`observe`), and their metrics.
-//! - [`EXTENSION`]: the last two, as the simulator takes them, for [`Inputs::add_extension`].
+//! - [`EXTENSION`]: the last three, as the simulator takes them, for [`Inputs::add_extension`].
 //!
 //! [`Inputs::add_extension`]: aqm_sim::scenario::inputs::Inputs::add_extension
 
@@ -22,6 +23,7 @@ use aqm_core::law::features::NAMES;
 use aqm_core::params::{ParamError, same_name};
 use aqm_core::spec::{Spec, SpecError};
 use aqm_sim::extension::Extension;
+use aqm_sim::switch::declaration;
 use aqm_sim::{observer, rate_control};
 
 /// Rate controls, in the order of listings.
@@ -79,9 +81,12 @@ pub fn renamed(error: &SpecError) -> Option<String> {
     (has(param) || has(flag)).then(|| "daqm_artifact has it".to_owned())
 }
 
+/// Programs of switches, in the order of listings.
+pub static PROGRAMS: &[&declaration::Info] = &[&pmqecn::data_plane::INFO];
+
 /// Observers, in the order of listings.
 pub static OBSERVERS: &[&observer::Info] = &[&queue_average::INFO, &flow_monitor::INFO];
 
 /// What the simulator takes.
 pub static EXTENSION: Extension =
-    Extension { name: "papers", rate_controls: RATE_CONTROLS, observers: OBSERVERS };
+    Extension { name: "papers", rate_controls: RATE_CONTROLS, programs: PROGRAMS, observers: OBSERVERS };

@@ -1,5 +1,6 @@
 //! A switch's program outside a network: one call per packet that comes in, leaves or is dropped.
 
+use crate::describe::program_spec;
 use crate::error::input;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::random::Random;
@@ -7,7 +8,6 @@ use aqm_core::units::{Rate, Span, Time};
 use aqm_sim::switch::control_plane::Program;
 use aqm_sim::switch::declaration::Site;
 use aqm_sim::switch::pipeline::{PacketView, QueueView};
-use aqm_sim::switch::program::ProgramSpec;
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard};
 
@@ -36,7 +36,7 @@ impl DataPlane {
             rates: rates.into_iter().map(Rate::from_bits_per_sec).collect(),
             random: Random::stream(seed, "switch"),
         };
-        let program = ProgramSpec::parse(program).and_then(|spec| spec.build(site)).map_err(input)?;
+        let program = program_spec(program).and_then(|spec| spec.build(site)).map_err(input)?;
         Ok(DataPlane { program: Mutex::new(program), ports })
     }
 

@@ -126,8 +126,10 @@ pub(crate) fn overflow_victim(text: &str) -> PyResult<&'static str> {
 #[pyfunction]
 pub(crate) fn programs() -> String {
     let program = |info: &&declaration::Info| {
+        let is_of_papers = aqm_papers::PROGRAMS.iter().any(|one| one.name == info.name);
         json!({
             "name": info.name,
+            "extension": if is_of_papers { aqm_papers::EXTENSION.name } else { "" },
             "summary": info.summary,
             "reference": info.reference,
             "telemetry": info.telemetry,
@@ -136,13 +138,23 @@ pub(crate) fn programs() -> String {
             "presets": info.presets.iter().map(preset).collect::<Value>(),
         })
     };
-    PROGRAMS.iter().map(program).collect::<Value>().to_string()
+    every_program().iter().map(program).collect::<Value>().to_string()
+}
+
+/// The programs of the simulator and those of papers.
+fn every_program() -> Vec<&'static declaration::Info> {
+    [PROGRAMS, aqm_papers::PROGRAMS].concat()
+}
+
+/// Reads a program of a switch.
+pub(crate) fn program_spec(text: &str) -> Result<ProgramSpec, String> {
+    ProgramSpec::parse_among(text, &every_program())
 }
 
 /// Reads a program of a switch; gives its canonical form.
 #[pyfunction]
 pub(crate) fn parse_program(text: &str) -> PyResult<String> {
-    ProgramSpec::parse(text).map(|spec| spec.to_string()).map_err(input)
+    program_spec(text).map(|spec| spec.to_string()).map_err(input)
 }
 
 fn discipline(info: &'static Info) -> Value {

@@ -2,9 +2,9 @@
 
 use crate::error::input;
 use aqm_core::random::Random;
-use aqm_sim::switch::pmqecn::evolution::Evolution;
-use aqm_sim::switch::pmqecn::model::Queue;
-use aqm_sim::switch::pmqecn::programme::{Class, Infeasible, Objective, Programme, Quality};
+use aqm_papers::pmqecn::evolution::Evolution;
+use aqm_papers::pmqecn::model::Queue;
+use aqm_papers::pmqecn::optimizer::{Class, Infeasible, Objective, Programme, Quality};
 use pyo3::prelude::*;
 
 /// Service rates, thresholds, arrival rates, why infeasible, costs of both layers.

@@ -1,6 +1,7 @@
 //! What a host adds to the lists of this crate: a run knows it by its inputs
 //! ([`Inputs::add_extension`](crate::scenario::inputs::Inputs::add_extension)).
 
+use crate::switch::declaration;
 use crate::{observer, rate_control};
 
 /// Plain lists; a name is taken from the crate's own list first.
@@ -10,6 +11,8 @@ pub struct Extension {
     pub name: &'static str,
     /// Rate controls.
     pub rate_controls: &'static [&'static rate_control::Info],
+    /// Programs of switches.
+    pub programs: &'static [&'static declaration::Info],
     /// Observers, with their metrics.
     pub observers: &'static [&'static observer::Info],
 }

@@ -13,7 +13,6 @@ use crate::report::RunError;
 use crate::scenario::Scenario;
 use crate::scenario::inputs::Inputs;
 use crate::switch::declaration::Site;
-use crate::switch::program::ProgramSpec;
 use aqm_core::link::Link;
 use aqm_core::params::Value;
 use aqm_core::random::Random;
@@ -64,7 +63,7 @@ pub fn estimate(aqm: &Spec, scenario: &Scenario, inputs: &Inputs) -> Result<Esti
     let within = Span::from_nanos(scenario.duration_ns);
     let samples = scenario.duration_ns as f64 / scenario.sample_ns.max(1) as f64;
     let flows = streams.flows;
-    let events = samples + shares.events(&streams) + switch_events(&streams.network, within);
+    let events = samples + shares.events(&streams) + switch_events(&streams.network, within, inputs);
     let each = if scenario.flow_series && flows <= SAMPLED_FLOWS { COLUMNS_PER_FLOW * flows } else { 0.0 };
     let sampled = samples * (COLUMNS + each) * SAMPLE_BYTES;
     let links = scenario.topology.as_ref().map_or(0, |topology| topology.links.len()) as f64;
@@ -110,11 +109,11 @@ fn limit(aqm: &Spec) -> f64 {
 }
 
 /// Timers of the control planes of switches; what they write comes into force with an event of its own.
-fn switch_events(network: &Network, within: Span) -> f64 {
+fn switch_events(network: &Network, within: Span, inputs: &Inputs) -> f64 {
     let events = network.switches.iter().filter_map(|(node, options)| {
         let rates = network.out[*node].iter().map(|link| network.links[*link].capacity.mean_rate());
         let site = Site { rates: rates.collect::<Vec<Rate>>(), random: Random::seeded(0) };
-        let program = ProgramSpec::parse(options.program.as_ref()?).and_then(|spec| spec.build(site)).ok()?;
+        let program = inputs.program(options.program.as_ref()?).and_then(|spec| spec.build(site)).ok()?;
         Some(2.0 * within.as_secs_f64() / program.period()?.as_secs_f64())
     });
     events.sum()

@@ -122,12 +122,17 @@ pub(crate) struct Refused {
 }
 
 impl Switches {
-    /// The switches of a network whose packets have at most `packet` bytes; `None` if none has options. Their programs
-    /// draw from streams of `seed`.
+    /// The switches of a network whose packets have at most `packet` bytes; `None` if none has options. `program` reads
+    /// their programs, which draw from streams of `seed`.
     ///
     /// # Errors
     /// One line about what cannot be.
-    pub(crate) fn of(network: &Network, packet: u32, seed: u64) -> Result<Option<Switches>, String> {
+    pub(crate) fn of(
+        network: &Network,
+        packet: u32,
+        program: impl Fn(&str) -> Result<ProgramSpec, String>,
+        seed: u64,
+    ) -> Result<Option<Switches>, String> {
         if network.switches.is_empty() {
             return Ok(None);
         }
@@ -157,7 +162,7 @@ impl Switches {
                 };
                 let rates = installed.ports.iter().map(rate).collect();
                 let random = Random::stream(seed, &format!("{name} program"));
-                let program = ProgramSpec::parse(text).and_then(|spec| spec.build(Site { rates, random }));
+                let program = program(text).and_then(|spec| spec.build(Site { rates, random }));
                 installed.program = Some(
                     program.map_err(|problem| format!("topology: switch '{name}': program: {problem}"))?,
                 );
@@ -620,7 +625,7 @@ mod tests {
             PfcOptions { priorities: vec![0], xoff_bytes: 1, xon_bytes: 0, headroom_bytes: None, quanta: 9 };
         let program = program.map(str::to_owned);
         network.switches.insert(node, SwitchOptions { buffer: None, pfc: Some(pfc), program });
-        let all = Switches::of(&network, 1514, 1).unwrap().unwrap();
+        let all = Switches::of(&network, 1514, ProgramSpec::parse, 1).unwrap().unwrap();
         all.switches[0].switch.flow_control().accounts().next().unwrap().1.headroom
     }
 

@@ -5,6 +5,8 @@ use crate::extension::Extension;
 use crate::observer;
 use crate::rate_control::{RATE_CONTROLS, Rated};
 use crate::stack::{self, Chosen, Named, Stack};
+use crate::switch::program::ProgramSpec;
+use crate::switch::programs::PROGRAMS;
 use crate::traffic::conversations::{self, Conversation};
 use aqm_core::params::did_you_mean;
 use aqm_io::capture::Capture;
@@ -61,6 +63,13 @@ impl Inputs {
         let added = self.extensions.iter().map(|extension| extension.rate_controls);
         let known: Vec<_> = std::iter::once(RATE_CONTROLS).chain(added).flatten().copied().collect();
         Rated::of(named, &known)
+    }
+
+    /// The program of a switch that a scenario names, with its parameters.
+    pub(crate) fn program(&self, text: &str) -> Result<ProgramSpec, String> {
+        let added = self.extensions.iter().map(|extension| extension.programs);
+        let known: Vec<_> = std::iter::once(PROGRAMS).chain(added).flatten().copied().collect();
+        ProgramSpec::parse_among(text, &known)
     }
 
     /// The observer that a scenario names.

@@ -86,7 +86,7 @@ impl Setup {
         let carriers =
             scenario.flows.iter().map(|group| Carrier::of(group, inputs)).collect::<Result<Vec<_>, _>>()?;
         let largest = largest_packet(scenario, &carriers).max(longest.unwrap_or(0) + scenario.overhead_bytes);
-        simulation.install_switches(largest, seed).map_err(input)?;
+        simulation.install_switches(largest, inputs, seed).map_err(input)?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();
         let end = Time::from_nanos(scenario.duration_ns);

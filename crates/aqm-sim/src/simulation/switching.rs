@@ -10,6 +10,7 @@ use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use crate::network::records::Record;
 use crate::network::switches::Switches;
+use crate::scenario::inputs::Inputs;
 use crate::simulation::engine::{EventKind, Target};
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
 use crate::switch::pipeline::{Egress, Ingress, QueueView};
@@ -35,8 +36,9 @@ impl Simulation {
     ///
     /// # Errors
     /// One line about what cannot be.
-    pub(super) fn install_switches(&mut self, packet: u32, seed: u64) -> Result<(), String> {
-        let Some(mut switches) = Switches::of(&self.network, packet, seed)? else { return Ok(()) };
+    pub(super) fn install_switches(&mut self, packet: u32, inputs: &Inputs, seed: u64) -> Result<(), String> {
+        let program = |text: &str| inputs.program(text);
+        let Some(mut switches) = Switches::of(&self.network, packet, program, seed)? else { return Ok(()) };
         for port in 0..self.ports.len() {
             if switches.owner(port).is_some() {
                 switches.set_frame_route(port, self.add_route(&[port]));

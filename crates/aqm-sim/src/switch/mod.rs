@@ -10,7 +10,6 @@ pub mod flow_control;
 pub mod options;
 pub mod pause;
 pub mod pipeline;
-pub mod pmqecn;
 pub mod program;
 pub mod programs;
 pub mod shared_buffer;

@@ -1,7 +1,6 @@
 //! The options of a switch as a scenario names them.
 
 use super::pause::PRIORITIES;
-use super::program::ProgramSpec;
 use serde::{Deserialize, Serialize};
 
 /// What a switch has beside its ports.
@@ -14,7 +13,7 @@ pub struct SwitchOptions {
     /// Priority flow control towards all its neighbours.
     #[serde(default)]
     pub pfc: Option<PfcOptions>,
-    /// The program in its data plane and control plane, as [`ProgramSpec`] reads it.
+    /// The program in its data plane and control plane, as [`ProgramSpec`](super::program::ProgramSpec) reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
 }
@@ -67,9 +66,6 @@ impl SwitchOptions {
             if !(buffer.alpha > 0.0 && buffer.alpha.is_finite()) {
                 return Err(format!("alpha is {}: it must be greater than zero", buffer.alpha));
             }
-        }
-        if let Some(program) = &self.program {
-            ProgramSpec::parse(program).map_err(|problem| format!("program: {problem}"))?;
         }
         let Some(pfc) = &self.pfc else { return Ok(()) };
         if pfc.priorities.is_empty() {

@@ -27,11 +27,19 @@ impl ProgramSpec {
     /// # Errors
     /// One line that names the program, the parameter, what is allowed and the nearest name.
     pub fn parse(text: &str) -> Result<ProgramSpec, String> {
+        ProgramSpec::parse_among(text, PROGRAMS)
+    }
+
+    /// The same of the programs that a host knows.
+    ///
+    /// # Errors
+    /// As [`parse`](ProgramSpec::parse).
+    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<ProgramSpec, String> {
         let mut words = text.split_whitespace();
         let head = words.next().unwrap_or("");
         let (name, preset) = head.split_once(':').map_or((head, None), |(name, preset)| (name, Some(preset)));
-        let names = || PROGRAMS.iter().map(|info| info.name);
-        let info = PROGRAMS.iter().find(|info| same_name(info.name, name)).ok_or_else(|| {
+        let names = || known.iter().map(|info| info.name);
+        let info = known.iter().copied().find(|info| same_name(info.name, name)).ok_or_else(|| {
             let known: Vec<_> = names().collect();
             format!("unknown program '{name}'{}; known are {}", did_you_mean(name, names()), known.join(", "))
         })?;

@@ -5,5 +5,5 @@ mod qcn;
 
 use super::declaration::Info;
 
-/// Every program, one word each, as listed to users.
-pub static PROGRAMS: &[&Info] = &[&dscp::INFO, &super::pmqecn::data_plane::INFO, &qcn::INFO];
+/// Every program of this crate, one word each, as listed to users. A host may have others: [`crate::extension`].
+pub static PROGRAMS: &[&Info] = &[&dscp::INFO, &qcn::INFO];

@@ -17,16 +17,16 @@
 
 use super::control::{Registers, Settings, Solver};
 use super::evolution::Evolution;
-use super::programme::{Objective, Quality};
-use crate::switch::control_plane::{ControlPlane, Program};
-use crate::switch::declaration::{Info, Site};
-use crate::switch::pipeline::{
-    Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
-};
+use super::optimizer::{Objective, Quality};
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use aqm_core::signal::Emission;
 use aqm_core::units::{Bytes, Rate, Span};
+use aqm_sim::switch::control_plane::{ControlPlane, Program};
+use aqm_sim::switch::declaration::{Info, Site};
+use aqm_sim::switch::pipeline::{
+    Egress, Ingress, PacketView, Pipeline, QueueView, RegisterId, State, TableId, Telemetry,
+};
 
 /// The registry entry.
 pub(crate) static INFO: Info = Info {
@@ -399,10 +399,10 @@ impl Pipeline for Switch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::switch::program::ProgramSpec;
     use aqm_core::packet::Packet;
     use aqm_core::random::Random;
     use aqm_core::units::Time;
+    use aqm_sim::switch::program::ProgramSpec;
     use std::collections::VecDeque;
 
     const DSCP: [u8; 3] = [46, 26, 0];
@@ -425,7 +425,7 @@ mod tests {
         fn new(text: &str, room: usize) -> Port {
             let rates = vec![Rate::from_bits_per_sec(800_000)];
             let site = Site { rates, random: Random::seeded(1) };
-            let program = ProgramSpec::parse(text).unwrap().build(site).unwrap();
+            let program = ProgramSpec::parse_among(text, crate::PROGRAMS).unwrap().build(site).unwrap();
             Port { program, bands: Default::default(), room, drops: 0, told: Vec::new(), marked: 0 }
         }
 

@@ -2,11 +2,11 @@
 //! thresholds and the rates that senders are told.
 
 use super::evolution::Evolution;
-use super::programme::{Class, Objective, Programme, Quality};
-use crate::switch::control_plane::{ControlPlane, Write};
-use crate::switch::pipeline::{RegisterId, State};
+use super::optimizer::{Class, Objective, Programme, Quality};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+use aqm_sim::switch::control_plane::{ControlPlane, Write};
+use aqm_sim::switch::pipeline::{RegisterId, State};
 
 /// What data plane and control plane share: arrays with a place for each port and class, `port * classes + class`.
 #[derive(Clone, Copy, Debug)]

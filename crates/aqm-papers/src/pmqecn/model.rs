@@ -7,7 +7,7 @@
 /// A queue in its steady state.
 ///
 /// ```
-/// use aqm_sim::switch::pmqecn::model::Queue;
+/// use aqm_papers::pmqecn::model::Queue;
 /// let queue = Queue::new(80.0, 100.0, 64); // packets per second, and packets
 /// assert!((queue.delay() - 1.0 / 20.0).abs() < 1e-4); // nearly M/M/1
 /// assert_eq!(Queue::new(100.0, 100.0, 64).length(), 32.0);

@@ -19,6 +19,7 @@ from typing import Any
 
 from aqmlab import _native
 from bmv2 import frames, network
+from bmv2.decisions import QUEUES
 from bmv2.frames import ECT_1, Frame
 from bmv2.thrift import Switch
 from bmv2.trials import FIRST_SESSION
@@ -39,8 +40,12 @@ PORTS = {
     "s2": {0: ("s2s1", "s1"), 1: ("s2h4", "h4"), 2: ("s2h5", "h5")},
 }
 LINKS = (("h1s1", "s1h1"), ("h2s1", "s1h2"), ("h3s1", "s1h3"), ("s1s2", "s2s1"), ("h4s2", "s2h4"), ("h5s2", "s2h5"))
+# Equation 16 as printed, and the sender of the simulator's preset `consistent`.
+CONTROLS = ("pmqecn", "pmqecn_bounded")
 # Ports that control planes divide: towards the receivers.
 DIVIDED = {"s1": (3,), "s2": (1, 2)}
+# The port by which h5 is reached.
+ON_THE_WAY = {"s1": 3, "s2": 2}
 
 
 @dataclass
@@ -61,9 +66,12 @@ class Result:
     """What a run brought; lists by class."""
 
     seconds: float
+    control: str
     sent: list[int] = field(default_factory=lambda: [0] * 3)
     received: list[int] = field(default_factory=lambda: [0] * 3)
     messages: list[int] = field(default_factory=lambda: [0] * 3)
+    came: dict[str, list[int]] = field(default_factory=dict)
+    """What each switch counted on the way to h5; less than the one before did, and that one or the link lost it."""
     queues: list[list[int]] = field(default_factory=lambda: [[], []])
     """Packets that waited in s1's and in s2's port behind each packet that h5 received."""
     decisions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -84,20 +92,23 @@ def configure(switch: Switch, name: str) -> None:
         switch.set_rate(port, SERVICE // 3)
 
 
-def run(program: Path, folder: Path, seconds: float) -> Result:
-    """Run scenario 1 for so long."""
-    for one, other in LINKS:
-        network.link(one, other)
-    result = Result(seconds)
+def run(program: Path, folder: Path, seconds: float, control: str) -> Result:
+    """Run scenario 1 for so long, with a kind of sender; the links are there."""
+    result = Result(seconds, control)
+    switches: dict[str, Switch] = {}
     with ExitStack() as stack:
         for name, thrift in (("s1", S1), ("s2", S2)):
             interfaces = {port: interface for port, (interface, _) in PORTS[name].items()}
             switch = stack.enter_context(network.switch(program, interfaces, thrift, folder / f"{name}.log"))
             configure(switch, name)
+            switches[name] = switch
         lines = {name: folder / f"{name}.decisions" for name in PORTS}
         for name, thrift in (("s1", S1), ("s2", S2)):
             stack.enter_context(_control_plane(thrift, DIVIDED[name], len(PORTS[name]), lines[name]))
         _send(result, seconds)
+        for name, switch in switches.items():
+            place = ON_THE_WAY[name] * QUEUES
+            result.came[name] = [switch.read("arrivals", place + queue) for queue in range(len(CLASSES))]
     result.decisions = {
         name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in lines.items()
     }
@@ -116,16 +127,17 @@ def _control_plane(thrift: int, ports: tuple[int, ...], links: int, lines: Path)
             process.terminate()
 
 
-def sender(host: str, scale: float) -> _native.RateSender:
+def sender(host: str, control: str, scale: float) -> _native.RateSender:
     """Return a sender with table 3's rates times ``scale``."""
-    control = f"pmqecn first {round(1e6 * scale)}bit additive {round(5e6 * scale)}bit"
+    control = f"{control} first {round(1e6 * scale)}bit additive {round(5e6 * scale)}bit"
     return _native.RateSender(control, 8.0 * PACKET * SERVICE, int(host[1:]))
 
 
 def _send(result: Result, seconds: float) -> None:
     scale = SERVICE / 1250
     senders = [
-        Sender(name, sender(name, scale), network.Port(f"{name}s1"), rate=1e6 * scale) for name in ("h1", "h2", "h3")
+        Sender(name, sender(name, result.control, scale), network.Port(f"{name}s1"), rate=1e6 * scale)
+        for name in ("h1", "h2", "h3")
     ]
     receiver = network.Port("h5s2")
     begin = time.monotonic()

@@ -97,7 +97,7 @@ def _with(data: bytes, place: int, value: bytes) -> bytes:
     return data[:ETHERNET] + bytes(packet)
 
 
-def run(program: Path, folder: Path, count: int = 2000) -> Comparison:
+def run(program: Path, folder: Path, count: int) -> Comparison:
     """Send all shapes through a switch; return how many were compared and what differs."""
     found = Comparison()
     ports = {SENDER: "sw0", RECEIVER: "sw1", LAST: "sw2"}

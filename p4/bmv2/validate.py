@@ -13,6 +13,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bmv2 import figure_6, network, shapes, trials
@@ -24,6 +25,19 @@ RESULTS = Path(__file__).parents[1] / "results.md"
 TOOLS = ("p4c-bm2-ss", "simple_switch")
 # How often a trial is repeated whose packets were lost on the links, which nobody counts.
 _ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is run."""
+
+    trials: int = len(trials.TRIALS)
+    mutations: int = 2000
+    controls: int = len(figure_6.CONTROLS)
+    seconds: float = 30.0
+
+
+QUICK = Size(trials=1, mutations=60, controls=1, seconds=6.0)
 
 
 def missing() -> list[str]:
@@ -44,14 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="compare p4/pmqecn.p4 in BMv2 with the simulator's program")
     parser.add_argument("--write", action="store_true", help="write p4/results.md")
     parser.add_argument("--seconds", type=float, default=30.0, help="length of the run in the paper's network")
+    parser.add_argument("--quick", action="store_true", help="one trial, a few headers, six seconds of the network")
     given = parser.parse_args(arguments)
+    if given.quick and given.write:
+        parser.error("--write: what is kept is the whole validation, not --quick")
     if lines := missing():
         print("not validated:", *lines, sep="\n  ")
         return 0
     try:
         network.enter_namespace()
         with tempfile.TemporaryDirectory() as folder:
-            text, differing = validate(Path(folder), given.seconds)
+            text, differing = validate(Path(folder), QUICK if given.quick else Size(seconds=given.seconds))
     except (network.MissingError, OrderError, OSError, SwitchError) as error:
         print(f"validate-p4: {error}", file=sys.stderr)
         return 2
@@ -61,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(differing)
 
 
-def validate(folder: Path, seconds: float) -> tuple[str, bool]:
+def validate(folder: Path, size: Size) -> tuple[str, bool]:
     """Compile, run and compare in a folder; return the tables, and whether anything differs."""
     warnings = []
     for defines in ((), ("ROUNDS",), ("TRACE",)):
@@ -69,17 +86,21 @@ def validate(folder: Path, seconds: float) -> tuple[str, bool]:
     for number in range(3):
         network.link(f"sw{number}", f"host{number}")
     rows, lines = [], []
-    for trial in trials.TRIALS:
+    for trial in trials.TRIALS[: size.trials]:
         _say(trial.name)
         found, sent, dropped = _tried(trial, folder)
         rows.append((trial, sent, dropped, found))
         lines += [f"{trial.name}: {line}" for line in found.lines]
     _say("headers of every shape")
-    shaped = shapes.run(folder / "plain.json", folder)
+    shaped = shapes.run(folder / "plain.json", folder, size.mutations)
     lines += shaped.lines
-    _say("the paper's network")
-    result = figure_6.run(folder / "plain.json", folder, seconds)
-    return _page(warnings, rows, shaped, result, lines), bool(lines)
+    for one, other in figure_6.LINKS:
+        network.link(one, other)
+    results = []
+    for control in figure_6.CONTROLS[: size.controls]:
+        _say(f"the paper's network, senders {control}")
+        results.append(figure_6.run(folder / "plain.json", folder, size.seconds, control))
+    return _page(warnings, rows, shaped, results, lines), bool(lines)
 
 
 def _tried(trial: trials.Trial, folder: Path) -> tuple[Comparison, int, int]:
@@ -101,7 +122,7 @@ def _page(
     warnings: list[str],
     rows: list[tuple[trials.Trial, int, int, Comparison]],
     shaped: Comparison,
-    result: Result,
+    results: list[Result],
     lines: list[str],
 ) -> str:
     made_by = (
@@ -121,7 +142,7 @@ def _page(
         "## What differs",
         "\n".join(f"- {line}" for line in lines[:50]) or "Nothing.",
         "## Scenario 1 in the paper's network (figure 6)",
-        _network(result),
+        *map(_network, results),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -145,15 +166,28 @@ def _network(result: Result) -> str:
         sent, received = result.sent[queue], result.received[queue]
         lost = f"{100 * (1 - received / sent):.1f} %" if sent else "-"
         shares = (last["weights"][queue], last["thresholds"][queue], last["best_rates"][queue]) if last else ("-",) * 3
-        body.append((name, sent, received, lost, result.messages[queue], *shares))
-    heads = ("class", "sent", "received", "lost", "messages", "last weight", "threshold", "lambda*")
+        came = (result.came[switch][queue] for switch in figure_6.PORTS)
+        body.append((name, sent, *came, received, lost, result.messages[queue], *shares))
+    heads = (
+        "class",
+        "sent",
+        "came to s1",
+        "came to s2",
+        "received",
+        "lost",
+        "messages",
+        "last weight",
+        "threshold",
+        "lambda*",
+    )
     lengths = [
         (name, f"{sum(queue) / len(queue):.1f}" if queue else "-", max(queue, default="-"))
         for name, queue in zip(("s1 to s2", "s2 to h5"), result.queues, strict=True)
     ]
     periods = ", ".join(f"{len(decided)} by {name}" for name, decided in result.decisions.items())
     parts = [
-        f"{result.seconds:g} s, links of {figure_6.SERVICE} packets/s of {figure_6.PACKET} bytes. "
+        f"Senders `{result.control}`, {result.seconds:g} s; "
+        f"links of {figure_6.SERVICE} packets/s of {figure_6.PACKET} bytes. "
         f"Decisions of the control planes: {periods}.",
         _table(heads, body),
         _table(("queue behind a packet", "mean", "longest"), lengths),

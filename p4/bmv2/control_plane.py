@@ -3,7 +3,8 @@
     python -m bmv2.control_plane --thrift 9090 --port 3 --service 300
 
 Each period it reads ``arrivals`` and ``delay``, and writes ``weight``, ``threshold``, ``rate`` and ``best_rate``
-(figure 3 and algorithm 2 of Liu et al. 2024), as the simulator's program does. The optimiser is `aqmlab.pmqecn.solve`.
+(figure 3 and algorithm 2 of Liu et al. 2024), as the simulator's program does. The optimiser is
+`aqmlab.papers.pmqecn.solve`.
 One line of JSON for each decision goes to standard output.
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
-from aqmlab import pmqecn
+from aqmlab.papers import pmqecn
 
 # As in pmqecn.p4: virtual queues of a port.
 QUEUES = 4

@@ -19,7 +19,8 @@ from unittest.mock import Mock
 import pytest
 from conftest import ROOT
 
-from aqmlab import _native, pmqecn
+from aqmlab import _native
+from aqmlab.papers import pmqecn
 
 sys.path.insert(0, str(ROOT / "p4"))
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab import pmqecn
+from aqmlab.papers import pmqecn
 from aqmlab.stats.student import quantile
 
 # All of the hundred: AQMLAB_PMQECN=100.

@@ -8,7 +8,7 @@ A sentence that states a number or an order has a comment after it, which reader
 which number of the cell.
 `c["fifo", 0]` is the first number in the first line that begins with fifo of what the command before it printed,
 halves of intervals not counted.
-`pmqecn` is `aqmlab.pmqecn`: what its model and its optimiser say is computed.
+`pmqecn` is `aqmlab.papers.pmqecn`: what its model and its optimiser say is computed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from documents import FENCE, PAGES
 
-from aqmlab import pmqecn
+from aqmlab.papers import pmqecn
 
 HOLDS = re.compile(r"<!-- holds: (.+?) -->", re.S)
 TABLE = re.compile(r"(?:^\|.+\|[ ]*\n)+", re.M)

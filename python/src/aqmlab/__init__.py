@@ -46,6 +46,9 @@ _HOME = {
     "tune": "tuning",
 }
 
+# Modules of before, and where they are.
+_MOVED = {"pmqecn": "papers.pmqecn"}
+
 __all__ = [
     "AQM",
     "Cancelled",
@@ -68,6 +71,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        raise AttributeError(f"'aqmlab.{name}' is now 'aqmlab.{_MOVED[name]}'")
     if name not in _HOME:
         raise AttributeError(f"module 'aqmlab' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"aqmlab.{_HOME[name]}"), name)

@@ -34,10 +34,9 @@ pub use gate::{DAqm, Settings};
 
 use super::single::Single;
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
-use crate::law;
-use crate::law::features::{COUNT, Features};
-use crate::params::{Kind, ParamSpec, Params, Value};
+use crate::params::{Kind, ParamSpec, Value};
 use crate::units::{Size, Span};
+use gate::Own;
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -181,36 +180,5 @@ pub const ECN: ParamSpec = ParamSpec::flag(
 );
 
 fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
-    Ok(Single::boxed(params, gate::Own(DAqm::new(settings(params)))))
-}
-
-/// What the parameters ask for.
-fn settings(params: &Params) -> Settings {
-    let listed = features::read(params.text("features")).expect("it was checked");
-    let each = |value: fn(&features::Feature) -> Option<f64>, usual: f64| -> Features {
-        core::array::from_fn(|index| listed[index].as_ref().and_then(value).unwrap_or(usual))
-    };
-    let duration = params.span("drop_duration");
-    let durations: [Span; COUNT] = core::array::from_fn(|index| {
-        listed[index].as_ref().and_then(|feature| feature.duration).unwrap_or(duration)
-    });
-    Settings {
-        features: law::features::Params {
-            sample_interval: params.span("sample_interval"),
-            spacing: None,
-            buffer_per_ms: false,
-            smoothing: params.span("smoothing"),
-        },
-        law: law::daqm::Params {
-            thresholds: each(|feature| Some(feature.threshold()), f64::INFINITY),
-            gate_s: params.span("gate_s").as_millis_f64(),
-            gate_b: params.count("gate_b") as f64,
-            absolute: false,
-            rates: each(|feature| feature.rate, params.number("drop_rate")),
-            durations,
-            update_step: 0.0,
-        },
-        again: params.flag("again"),
-        ecn: params.flag("ecn"),
-    }
+    Ok(Single::boxed(params, Own::new(params)))
 }

@@ -14,6 +14,9 @@ use aqm_core::queue::Fifo;
 use aqm_core::signal::DropReason;
 use aqm_core::units::{Span, Time};
 
+/// Why packets are dropped that features are taken of: FlowMonitor sees no drop, but misses them.
+pub(crate) const DESTROYED: DropReason = DropReason::Other;
+
 /// How features are taken, with what is remembered for it.
 enum Method {
     /// As the paper defines them.
@@ -141,7 +144,7 @@ impl Program {
         });
         if self.destroy {
             for _ in 0..PACKETS {
-                cx.drop(queue.pop().expect("they wait"), super::DESTROYED);
+                cx.drop(queue.pop().expect("they wait"), DESTROYED);
             }
         }
         *taken = inspected.features(waits);

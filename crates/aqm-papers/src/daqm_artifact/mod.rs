@@ -40,9 +40,10 @@ use aqm_core::discipline::daqm::{
 use aqm_core::discipline::single::Single;
 use aqm_core::discipline::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use aqm_core::params::{Kind, ParamSpec, Value};
-use aqm_core::signal::DropReason;
 use aqm_core::units::{Size, Span};
 use gate::Program;
+
+pub(crate) use gate::DESTROYED;
 
 /// The entry of the list.
 pub static INFO: Info = Info {
@@ -109,9 +110,6 @@ pub static INFO: Info = Info {
     deviations: "the head is dropped, then arriving packets; features of the buffer count where it is sampled; rules of update and controller are ours, as is ECN",
     build,
 };
-
-/// Why packets are dropped that features are taken of: FlowMonitor sees no drop, but misses them.
-pub(crate) const DESTROYED: DropReason = DropReason::Other;
 
 const TABLE_III: &str = "Saleh et al. 2024 Table III: dAQM1";
 const OPEN: &str = "Saleh et al. 2024: without a value";

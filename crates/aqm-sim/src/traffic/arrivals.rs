@@ -44,8 +44,8 @@ pub(super) static KINDS: &[SourceKind] = &[
     },
     SourceKind {
         name: "pareto",
-        summary: "ON/OFF with Pareto OFF periods; the defaults are those of the dAQM paper's code",
-        reference: "the dAQM paper's code",
+        summary: "ON/OFF with Pareto OFF periods",
+        reference: "the defaults: Saleh, Shu and Koldehofe 2024, their program",
         keys: ON_OFF,
         defaults: &[("on", "1s"), ("off", "pareto(1500ms,2.5)")],
         must: &["rate"],
@@ -54,8 +54,8 @@ pub(super) static KINDS: &[SourceKind] = &[
     },
     SourceKind {
         name: "weibull",
-        summary: "ON/OFF with Weibull OFF periods; the defaults are those of the dAQM paper's code",
-        reference: "the dAQM paper's code",
+        summary: "ON/OFF with Weibull OFF periods",
+        reference: "the defaults: Saleh, Shu and Koldehofe 2024, their program",
         keys: ON_OFF,
         defaults: &[("on", "3s"), ("off", "weibull(1s,1.5)")],
         must: &["rate"],
@@ -119,8 +119,8 @@ pub(super) static KINDS: &[SourceKind] = &[
     },
     SourceKind {
         name: "gaming",
-        summary: "small packets both ways; the defaults are those of the dAQM paper (200 bytes, 50 a second)",
-        reference: "the dAQM paper's code",
+        summary: "small packets both ways: 200 bytes, 50 a second",
+        reference: "the defaults: Saleh, Shu and Koldehofe 2024, their program",
         keys: MESSAGES,
         defaults: &[("gap", "20ms"), ("size", "172b")],
         form: "arrivals",

@@ -1,15 +1,16 @@
 //! Algorithm 1 behind a queue: features are taken as packets leave, and packets dropped as it says.
 
+use super::features as notation;
 use crate::cx::Cx;
 use crate::discipline::single::Gate;
 use crate::law::Head;
 use crate::law::daqm::{self, State};
-use crate::law::features::{self, Extractor, Features, NAMES};
+use crate::law::features::{self, COUNT, Extractor, Features, NAMES};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params};
 use crate::queue::Fifo;
 use crate::signal::{DropReason, MarkReason};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +115,13 @@ impl DAqm {
 }
 
 /// The law with the parameters of this discipline.
-pub(super) struct Own(pub(super) DAqm);
+pub(super) struct Own(DAqm);
+
+impl Own {
+    pub(super) fn new(params: &Params) -> Own {
+        Own(DAqm::new(settings(params)))
+    }
+}
 
 impl Gate for Own {
     #[inline]
@@ -128,11 +135,42 @@ impl Gate for Own {
     }
 
     fn change(&mut self, params: &Params, _cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        self.0.settings = super::settings(params);
+        self.0.settings = settings(params);
         Ok(())
     }
 
     fn probe(&self, _queue: &Fifo, sink: &mut dyn FnMut(&str, f64)) {
         self.0.probe(self.0.features(), sink);
+    }
+}
+
+/// What the parameters ask for.
+pub(super) fn settings(params: &Params) -> Settings {
+    let listed = notation::read(params.text("features")).expect("it was checked");
+    let each = |value: fn(&notation::Feature) -> Option<f64>, usual: f64| -> Features {
+        core::array::from_fn(|index| listed[index].as_ref().and_then(value).unwrap_or(usual))
+    };
+    let duration = params.span("drop_duration");
+    let durations: [Span; COUNT] = core::array::from_fn(|index| {
+        listed[index].as_ref().and_then(|feature| feature.duration).unwrap_or(duration)
+    });
+    Settings {
+        features: features::Params {
+            sample_interval: params.span("sample_interval"),
+            spacing: None,
+            buffer_per_ms: false,
+            smoothing: params.span("smoothing"),
+        },
+        law: daqm::Params {
+            thresholds: each(|feature| Some(feature.threshold()), f64::INFINITY),
+            gate_s: params.span("gate_s").as_millis_f64(),
+            gate_b: params.count("gate_b") as f64,
+            absolute: false,
+            rates: each(|feature| feature.rate, params.number("drop_rate")),
+            durations,
+            update_step: 0.0,
+        },
+        again: params.flag("again"),
+        ecn: params.flag("ecn"),
     }
 }

@@ -1,5 +1,6 @@
 use super::super::testing::{Host, ms, put_class};
-use super::{INFO, settings};
+use super::INFO;
+use super::gate::settings;
 use crate::law::daqm::CONFIGURATIONS;
 use crate::signal::DropReason;
 use crate::spec::Spec;

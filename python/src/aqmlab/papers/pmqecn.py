@@ -68,7 +68,7 @@ def queue(rate: float, service: float, capacity: int) -> Queue:
 
     ``capacity`` counts the packet in service. The forms hold at every load, at ``rate == service`` too.
 
-    >>> from aqmlab import pmqecn
+    >>> from aqmlab.papers import pmqecn
     >>> queue = pmqecn.queue(rate=1000, service=1000, capacity=64)
     >>> queue.length, round(queue.loss, 4), queue.delay
     (32.0, 0.0154, 0.0325)
@@ -96,7 +96,7 @@ def solve(
     ``capacity`` packets fit into it, ``links`` links of ``link`` packets per second are connected to it.
     ``objective="normalised"`` makes objectives comparable; ``"printed"`` adds them as the paper prints them.
 
-    >>> from aqmlab import pmqecn
+    >>> from aqmlab.papers import pmqecn
     >>> best = pmqecn.solve(rates=[100, 200, 400], waits=[0.01, 0.01, 0.01])
     >>> best.feasible, best.thresholds, [round(mu) for mu in best.service]
     (True, (11, 20, 35), [167, 300, 533])

@@ -53,16 +53,17 @@ class Departure:
 class Comparison:
     """How many decisions were compared, of each kind, and what differs, one line each."""
 
+    beside: str = "the simulator"
     compared: Counter[str] = field(default_factory=Counter)
     differing: Counter[str] = field(default_factory=Counter)
     lines: list[str] = field(default_factory=list)
 
     def check(self, kind: str, what: str, here: object, there: object) -> None:
-        """Compare one decision: the switch's (``here``) with the simulator's."""
+        """Compare one decision: the switch's (``here``) with the other's."""
         self.compared[kind] += 1
         if here != there:
             self.differing[kind] += 1
-            self.lines.append(f"{what}: {kind} is {here} in BMv2, {there} in the simulator")
+            self.lines.append(f"{what}: {kind} is {here} in BMv2, {there} in {self.beside}")
 
 
 class OrderError(Exception):

@@ -99,7 +99,7 @@ def _with(data: bytes, place: int, value: bytes) -> bytes:
 
 def run(program: Path, folder: Path, count: int) -> Comparison:
     """Send all shapes through a switch; return how many were compared and what differs."""
-    found = Comparison()
+    found = Comparison(beside="the model")
     ports = {SENDER: "sw0", RECEIVER: "sw1", LAST: "sw2"}
     with network.switch(program, ports, THRIFT, folder / "shapes.log") as switch:
         switch.add_route(DESTINATION, 32, RECEIVER_MAC, RECEIVER)
@@ -155,7 +155,8 @@ def _messages(hosts: list[network.Port], name: str, data: bytes, found: Comparis
     messages = _received(hosts[0], 1 if expected and is_routed else 0)
     found.check("messages", name, bool(messages), expected is not None and is_routed)
     for received in messages:
-        assert expected is not None
+        if expected is None:
+            break
         # The queue behind the packet, which time decides here, is compared in the trials.
         found.check("message", name, _masked(received).hex(), _masked(expected).hex())
 

@@ -97,7 +97,8 @@ def of_simulator(program: Path, flows: str, aqm: str, *options: str) -> float:
 
 def measure() -> dict[str, float]:
     """Every count, by what was counted."""
-    steady, classify, speed = build(steady="aqm-core", classify="aqm-core", speed="aqm-sim")
+    examples = {"steady": "aqm-core", "classify": "aqm-core", "speed_with_papers": "aqm-papers"}
+    steady, classify, speed = build(**examples)
     names = run(steady, "--list").split()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         simulated = {name: pool.submit(of_simulator, speed, *case) for name, case in SIMULATED}

@@ -221,7 +221,8 @@ def papers() -> str:
         "Written by `make docs`. What only the programs of papers' authors do, for the",
     ]
     lines += ["[reproduced papers](../../README.md#reproduced-papers): the crate `aqm-papers`. The command line, files"]
-    lines += ["and Python know it; the test bench, the C interface, the live link and the playground do not.", ""]
+    lines += ["and Python know it; the test bench, the C interface, the playground and the disciplines of live links"]
+    lines += ["do not.", ""]
     lines += [
         "## Disciplines",
         "",

@@ -2,7 +2,7 @@
 //! of the field alone.
 //!
 //! A host registers it by plain lists. The library of Python does, hence the command line, files and experiments; the test
-//! bench, the C interface, the live link and the playground do not know it.
+//! bench, the C interface, the playground and the disciplines of live links do not know it.
 //!
 //! - [`DISCIPLINES`]: dAQM as its authors' program does it, and with the other choices that its paper leaves open.
 //! - [`RATE_CONTROLS`]: PMQECN's sender, and the senders that its authors ran.

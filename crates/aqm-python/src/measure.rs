@@ -2,6 +2,7 @@
 //! discipline, and the share of packets that one drops at a given queue.
 
 use crate::error::input;
+use crate::notation;
 use aqm_core::classifier::FlowKind;
 use aqm_core::law::Shares;
 use aqm_core::link::Link;
@@ -106,7 +107,7 @@ pub(crate) fn cost(
         return Err(input(format!("packets: {packets} (allowed: at least {ROUNDS})")));
     }
     let rate = Rate::from_bits_per_sec(rate_bps);
-    let spec = Spec::parse(spec).map_err(input)?;
+    let spec = notation::spec(spec).map_err(input)?;
     let qdisc = spec.build(Link::new(rate), Random::seeded(0)).map_err(input)?;
     Ok(py.detach(|| {
         let mut queue = Queue { qdisc, rate, source: Source::new(flows), standing_packets, now: Time::ZERO };
@@ -147,7 +148,7 @@ pub(crate) fn drop_share(
         }
     }
     let rate = Rate::from_bits_per_sec(rate_bps);
-    let spec = Spec::parse(spec).map_err(input)?;
+    let spec = notation::spec(spec).map_err(input)?;
     let qdisc = spec.build(Link::new(rate), Random::seeded(seed)).map_err(input)?;
     Ok(py.detach(|| {
         let mut queue = Queue { qdisc, rate, source: Source::new(1), standing_packets, now: Time::ZERO };

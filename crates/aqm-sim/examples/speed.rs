@@ -14,6 +14,11 @@ use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Topology, Tr
 use aqm_sim::switch::options::SwitchOptions;
 
 fn main() {
+    run(&Inputs::default());
+}
+
+/// The speed case by the arguments; `inputs` have what they name.
+pub(crate) fn run(inputs: &Inputs) {
     let mut arguments = std::env::args().skip(1);
     let flows: u32 = arguments.next().map_or(100, |text| text.parse().expect("a number of flows"));
     let aqm = arguments.next().unwrap_or_else(|| "fifo limit 1667p".to_owned());
@@ -35,8 +40,7 @@ fn main() {
         }
     }
     let started = cpu_seconds();
-    let report =
-        aqm_sim::run(&scenario, &Inputs::default(), 1, &Monitor::default()).expect("the speed case runs");
+    let report = aqm_sim::run(&scenario, inputs, 1, &Monitor::default()).expect("the speed case runs");
     let cpu = cpu_seconds() - started;
     let bottleneck = report.queues.iter().find(|queue| queue.link == "switch->b");
     let packets = bottleneck.map_or(report.bottleneck_packets, |queue| queue.departed);

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,8 @@ FIRST_SESSION = 100
 # BMv2 reads its ports through rings of about 30 frames; what finds them full is lost before any program sees it.
 # So many packets are sent before the switch has counted them.
 _WINDOW = 16
+# A threshold that no virtual queue exceeds.
+_NEVER = 2**31
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,11 @@ TRIALS = (
 
 def run(trial: Trial, folder: Path) -> tuple[Comparison, int, int]:
     """Run a trial; return the comparison, and how many packets were sent and dropped. Raises `OrderError`."""
-    program = folder / f"{'-'.join(('trace', *trial.defines)).lower()}.json"
-    if not program.exists():
-        network.compile_program(program, "TRACE", *trial.defines)
     found = Comparison()
     lost = 0
-    with network.switch(program, {SENDER: "sw0", RECEIVER: "sw1"}, THRIFT, folder / "switch.log") as switch:
+    with network.switch(
+        _compiled(trial, folder), {SENDER: "sw0", RECEIVER: "sw1"}, THRIFT, folder / "switch.log"
+    ) as switch:
         _configure(switch, trial)
         simulator = _native.DataPlane(trial.program, [0, trial.bits()], trial.seed)
         ports = network.Port("host0"), network.Port("host1")
@@ -100,6 +103,45 @@ def run(trial: Trial, folder: Path) -> tuple[Comparison, int, int]:
         for port in ports:
             port.socket.close()
     return found, trial.count * trial.rounds, lost
+
+
+@dataclass(frozen=True)
+class Overload:
+    """Twice what a port sends, by class: weights and proportions of what comes."""
+
+    weights: tuple[int, int, int]
+    offered: tuple[int, int, int]
+
+
+OVERLOADS = (Overload((4, 4, 4), (4, 1, 1)), Overload((8, 2, 2), (1, 1, 1)))
+
+
+def overload(case: Overload, folder: Path, count: int = 6000) -> list[tuple[int, list[int]]]:
+    """Return what came of each class, and what each band sent of it."""
+    trial = Trial("overload", "pmqecn", (), None, _NEVER, count, 1, 0.0, 100, 1)
+    with network.switch(
+        _compiled(trial, folder), {SENDER: "sw0", RECEIVER: "sw1"}, THRIFT, folder / "switch.log"
+    ) as switch:
+        _configure(switch, trial)
+        for queue, weight in enumerate(case.weights):
+            switch.write("weight", RECEIVER * QUEUES + queue, weight)
+        source = random.Random(trial.seed)
+        gap = 1 / (2 * decisions.BANDS * trial.rate)
+        queues = source.choices(range(CLASSES), case.offered, k=count)
+        sent = [Packet(gap, queue, frames.NOT_ECT, None) for queue in queues]
+        ports = network.Port("host0"), network.Port("host1")
+        left = decisions.departures(_exchange(ports, sent, switch)[0])
+        for port in ports:
+            port.socket.close()
+    bands = Counter((sent[number].queue, departure.band) for number, departure in left.items())
+    return [(queues.count(queue), [bands[queue, band] for band in range(decisions.BANDS)]) for queue in range(CLASSES)]
+
+
+def _compiled(trial: Trial, folder: Path) -> Path:
+    program = folder / f"{'-'.join(('trace', *trial.defines)).lower()}.json"
+    if not program.exists():
+        network.compile_program(program, "TRACE", *trial.defines)
+    return program
 
 
 def _configure(switch: Switch, trial: Trial) -> None:

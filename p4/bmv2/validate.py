@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bmv2 import figure_6, network, shapes, trials
+from bmv2 import decisions, figure_6, network, shapes, trials
 from bmv2.decisions import Comparison, OrderError
 from bmv2.figure_6 import Result
 from bmv2.thrift import SwitchError
@@ -31,13 +31,14 @@ _ATTEMPTS = 3
 class Size:
     """How much is run."""
 
+    overloads: int = len(trials.OVERLOADS)
     trials: int = len(trials.TRIALS)
     mutations: int = 2000
     controls: int = len(figure_6.CONTROLS)
     seconds: float = 30.0
 
 
-QUICK = Size(trials=1, mutations=60, controls=1, seconds=6.0)
+QUICK = Size(trials=1, overloads=0, mutations=60, controls=1, seconds=6.0)
 
 
 def missing() -> list[str]:
@@ -91,6 +92,10 @@ def validate(folder: Path, size: Size) -> tuple[str, bool]:
         found, sent, dropped = _tried(trial, folder)
         rows.append((trial, sent, dropped, found))
         lines += [f"{trial.name}: {line}" for line in found.lines]
+    shares = []
+    for case in trials.OVERLOADS[: size.overloads]:
+        _say(f"overload, weights {case.weights}")
+        shares.append((case, trials.overload(case, folder)))
     _say("headers of every shape")
     shaped = shapes.run(folder / "plain.json", folder, size.mutations)
     lines += shaped.lines
@@ -100,7 +105,7 @@ def validate(folder: Path, size: Size) -> tuple[str, bool]:
     for control in figure_6.CONTROLS[: size.controls]:
         _say(f"the paper's network, senders {control}")
         results.append(figure_6.run(folder / "plain.json", folder, size.seconds, control))
-    return _page(warnings, rows, shaped, results, lines), bool(lines)
+    return _page(warnings, rows, shares, shaped, results, lines), bool(lines)
 
 
 def _tried(trial: trials.Trial, folder: Path) -> tuple[Comparison, int, int]:
@@ -121,6 +126,7 @@ def _say(words: str) -> None:
 def _page(
     warnings: list[str],
     rows: list[tuple[trials.Trial, int, int, Comparison]],
+    shares: list[tuple[trials.Overload, list[tuple[int, list[int]]]]],
     shaped: Comparison,
     results: list[Result],
     lines: list[str],
@@ -136,6 +142,8 @@ def _page(
         f"The compiler gave {len(warnings) or 'no'} lines of warnings.",
         "## Decisions beside the simulator's, packet by packet",
         _decisions(rows),
+        "## Rounds under overload",
+        _overloads(shares),
         "## Headers of every shape",
         "Frames as `bmv2/model.py` expects them, byte by byte: shapes by hand, and mutations of them.",
         _table(("what", "compared", "different"), counts),
@@ -153,6 +161,20 @@ def _decisions(rows: list[tuple[trials.Trial, int, int, Comparison]]) -> str:
         (trial.name, sent, dropped, *(_share(found, kind) for kind in kinds)) for trial, sent, dropped, found in rows
     ]
     return f"Cells: differing of compared decisions.\n\n{_table(('trial', 'packets', 'dropped', *kinds), body)}"
+
+
+def _overloads(shares: list[tuple[trials.Overload, list[tuple[int, list[int]]]]]) -> str:
+    heads = ("weights", "offered", "class", "came", *(f"sent by band {band}" for band in range(decisions.BANDS)))
+    body: list[tuple[object, ...]] = [
+        (_ratio(case.weights), _ratio(case.offered), figure_6.CLASSES[queue], came, *bands)
+        for case, classes in shares
+        for queue, (came, bands) in enumerate(classes)
+    ]
+    return f"Twice what the port sends comes; each band has a third of its rate.\n\n{_table(heads, body)}"
+
+
+def _ratio(numbers: Sequence[int]) -> str:
+    return ":".join(map(str, numbers))
 
 
 def _share(found: Comparison, kind: str) -> str:

@@ -452,7 +452,7 @@ def a_verdict_that_is_kept_of_nothing_that_is_known_is_refused(small: Path, aqml
         ("s-pie", "figure-6", 0, {}, {"red": [(5.0, 40.35)], "s-pie": [(5.0, 41.18)]}),
         ("pmqecn", "figure-10", 1, {"pmqecn": 0.15239, "tcn": 0.18432}, {}),
         ("pmqecn", "figure-10", 0, {}, {}),
-        ("sqm-lru", "figure-17", 1, {}, {"sqm-lru": [("80", 0.75)]}),
+        ("sqm-lru", "figure-17", 1, {}, {"sqm-lru": [("240", 0.75)]}),
     ],
 )
 def the_papers_numbers_are_drawn_where_they_belong(

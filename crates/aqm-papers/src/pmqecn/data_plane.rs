@@ -173,6 +173,12 @@ const PARAMS: &[ParamSpec] = &[
         AUTHORS,
     ),
     ParamSpec::flag("leak", false, "Packets that the queue drops stay in the counters", AUTHORS),
+    ParamSpec::choice(
+        "notify",
+        &["ect", "all"],
+        "Whose source is notified by pmqecn and p4qcn: that of ECN-capable packets, or of all IP packets",
+        "Liu et al. 2024, introduction: \"applicable to all IP packets\"",
+    ),
     ParamSpec::flag("hold", false, "A period without a solution leaves the rates as they were", AUTHORS),
     ParamSpec::new(
         "period",
@@ -230,6 +236,8 @@ struct Switch {
     real: bool,
     /// Whether dropped packets stay counted.
     leaks: bool,
+    /// Whether the sources of packets that are not ECN-capable are notified, too.
+    notifies_all: bool,
     telemetry: bool,
 }
 
@@ -273,6 +281,7 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
         by_round: params.choice("refill") == "round",
         real: params.choice("queues") == "real",
         leaks: params.flag("leak"),
+        notifies_all: params.choice("notify") == "all",
         telemetry: params.flag("int"),
     };
     Ok(Program::new(Box::new(pipeline), state, control))
@@ -365,14 +374,15 @@ impl Pipeline for Switch {
         let of = |array| state.registers(array)[place];
         let (rate, best) = (of(self.registers.rates), of(self.registers.best_rates));
         let can_mark = matches!(view.packet.ecn, Ecn::Ect0 | Ecn::Ect1);
-        let congested = can_mark
+        let by_message = matches!(self.strategy, Strategy::Pmqecn | Strategy::P4qcn);
+        let congested = (can_mark || by_message && self.notifies_all)
             && match self.strategy {
                 Strategy::Pmqecn => waiting > of(self.registers.thresholds),
                 Strategy::Dcqcn | Strategy::P4qcn => queue.packets >= self.threshold,
                 Strategy::Tcn => queue.sojourn >= self.sojourn,
                 Strategy::None => false,
             };
-        let tells = congested && matches!(self.strategy, Strategy::Pmqecn | Strategy::P4qcn);
+        let tells = congested && by_message;
         let message = || Emission {
             flow: view.packet.flow,
             to: view.packet.source,
@@ -430,8 +440,12 @@ mod tests {
         }
 
         fn put(&mut self, class: usize) {
+            self.put_with(class, Ecn::Ect1);
+        }
+
+        fn put_with(&mut self, class: usize, ecn: Ecn) {
             let mut packet = Packet::new(class as u64, class as u64, 100);
-            (packet.dscp, packet.ecn) = (DSCP[class], Ecn::Ect1);
+            (packet.dscp, packet.ecn) = (DSCP[class], ecn);
             let class = self.program.on_ingress(&view(&packet)).class.unwrap();
             packet.class = class;
             if self.bands[usize::from(packet.class)].len() == self.room {
@@ -588,6 +602,21 @@ mod tests {
             (0..15).for_each(|number| port.put(number % 3));
             while port.send().is_some() {}
             assert_eq!((port.told.len(), port.marked), (told, marked), "{strategy}");
+        }
+    }
+
+    #[test]
+    fn sources_without_ecn_are_notified_if_all_are_but_never_marked() {
+        for (text, told) in [
+            ("pmqecn threshold 5", 0),
+            ("pmqecn threshold 5 notify all", 9),
+            ("pmqecn strategy p4qcn threshold 11 notify all", 4),
+            ("pmqecn strategy dcqcn threshold 11 notify all", 0),
+        ] {
+            let mut port = Port::new(text, 64);
+            (0..15).for_each(|_| port.put_with(1, Ecn::NotEct));
+            while port.send().is_some() {}
+            assert_eq!((port.told.len(), port.marked), (told, 0), "{text}");
         }
     }
 }

@@ -261,6 +261,7 @@ def _measure(table: Table, scenario: str) -> Measure:
         how=table.choice("how", HOW, "mean"),
         over=table.text("over", ""),
         point=tuple(point.items()),
+        period_s=_time(table, "period"),
     )
     table.done()
     if not measure.scenario:

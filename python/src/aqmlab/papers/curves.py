@@ -118,15 +118,12 @@ def _over_seeds(rows: pl.DataFrame, by: str) -> list[tuple[float, str, float, fl
 
 
 def _time(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
-    return _over_seeds(_series(panel, result, line, name), "time_s")
+    rows = _series(panel, result, line, name)
+    return _over_seeds(measures.in_periods(rows, panel.period_s) if panel.period_s else rows, "time_s")
 
 
 def _periods(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
-    rows = _series(panel, result, line, name).drop_nulls()
-    # A sample covers the period that it ends.
-    end = ((pl.col("time_s") - 1e-9) / panel.period_s).floor() * panel.period_s + panel.period_s
-    means = rows.with_columns(end.alias("end")).group_by("seed", "end", maintain_order=True).agg(pl.col("value").mean())
-    return _over_seeds(means, "end")
+    return _over_seeds(measures.in_periods(_series(panel, result, line, name), panel.period_s), "time_s")
 
 
 def _seeds(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
@@ -140,7 +137,9 @@ def _seeds(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
 def _bars(panel: Panel, result: Result, line: _Line, name: str) -> list[Any]:
     if not panel.how:
         return [row for row in _sweep(panel, result, line, name) if row[0] == 0.0]
-    measure = Measure(name, panel.scenario, panel.since_s, panel.until_s, panel.how, panel.over)
+    measure = Measure(
+        name, panel.scenario, panel.since_s, panel.until_s, panel.how, panel.over, (), panel.period_s or None
+    )
     values = list(measures.values(result, measure, line.label, line.first).values())
     return [(0.0, "", *_ends(values))] if values else []
 

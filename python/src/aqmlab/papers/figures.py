@@ -3,11 +3,11 @@
 A figure has panels side by side, each over one scenario:
 
 - ``time``: a series over time, one line per AQM (``running``: its mean since the start; ``cumulative``: its sum);
-with ``seed`` of that run only, since a mean over seeds hides variation.
+with ``seed`` of that run only, since a mean over seeds hides variation; with ``period`` its means over such periods.
 - ``periods``: a series in periods of ``period``, bars per AQM; with ``classes``, stacked by group.
 - ``seeds``: a metric of every run, one line per AQM: the paper's repeated experiments.
 - ``bars``: a metric, divided by ``over`` if given (as in sweeps), one bar per AQM with its interval; with ``how``, a
-series summed up as claims do, from ``since`` to ``until``.
+series summed up as claims do, from ``since`` to ``until``, of means over periods of ``period`` if given.
 - ``sweep``: a metric against the swept values, one line per AQM.
 - ``cost``: ``ns_per_packet`` or ``state_bytes`` of the scenario's AQMs against the numbers of flows in ``at``.
 - ``drop_probability``: the ``drop_share`` of the scenario's AQMs against the standing queues in ``at``, in packets.
@@ -114,12 +114,12 @@ def read(table: Table) -> list[Drawing]:
 
 def _panel(table: Table) -> Panel:
     since, until = table.text("since", ""), table.text("until", "")
+    kind = table.choice("kind", (*SIMULATED, *STUDIES), "time")
     try:
-        period_s = parse_span(table.text("period", "5s")) / 1e9
+        period_s = parse_span(table.text("period", "5s" if kind == "periods" else "0s")) / 1e9
         since_s, until_s = (parse_span(text) / 1e9 if text else None for text in (since, until))
     except ValueError as error:
         raise table.error(error) from None
-    kind = table.choice("kind", (*SIMULATED, *STUDIES), "time")
     study = STUDIES.get(kind)
     seed = table.number("seed", 0.0)
     panel = Panel(

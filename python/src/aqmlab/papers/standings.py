@@ -99,12 +99,13 @@ def _over_seeds(result: Result, label: str, point: int, column: Column) -> tuple
 def _column(table: Table) -> Column:
     of, how = table.text("of"), table.choice("how", ("", *HOW), "")
     try:
-        since_s, until_s = (
-            parse_span(text) / 1e9 if text else None for text in (table.text("since", ""), table.text("until", ""))
+        since_s, until_s, period_s = (
+            parse_span(text) / 1e9 if text else None
+            for text in (table.text(key, "") for key in ("since", "until", "period"))
         )
     except ValueError as error:
         raise table.error(error) from None
-    measure = Measure(of, "", since_s, until_s, how) if how else None
+    measure = Measure(of, "", since_s, until_s, how, period_s=period_s) if how else None
     column = Column(of, table.text("label"), table.number("scale", 1.0), table.text("flows", ""), measure)
     table.done()
     return column

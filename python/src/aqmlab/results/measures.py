@@ -19,7 +19,7 @@ class Measure:
     """A measure of a run: a metric or, between two times, a series.
 
     ``how`` reduces a series: mean, min, max, last, deviation, variation (deviation over mean), sum. The value is
-    divided by ``over``.
+    divided by ``over``. With ``period_s`` the samples are first averaged over periods of this length.
     """
 
     of: str
@@ -29,11 +29,27 @@ class Measure:
     how: str = "mean"
     over: str = ""
     point: tuple[tuple[str, str], ...] = ()
+    period_s: float | None = None
 
     @property
     def is_series(self) -> bool:
         """Whether it comes from a time series."""
         return self.since_s is not None or self.until_s is not None or self.how != "mean" or bool(self.over)
+
+
+def in_periods(rows: pl.DataFrame, period_s: float) -> pl.DataFrame:
+    """Average the samples of a series (seed, time_s, value) over periods, each at the time of its end.
+
+    A sample covers the period that it ends.
+
+    >>> rows = pl.DataFrame({"seed": [1] * 4, "time_s": [0.5, 1.0, 1.5, 2.0], "value": [1.0, 3.0, 5.0, 7.0]})
+    >>> in_periods(rows, 1.0).rows()
+    [(1, 1.0, 2.0), (1, 2.0, 6.0)]
+
+    """
+    end = ((pl.col("time_s") - 1e-9) / period_s).floor() * period_s + period_s
+    ended = rows.drop_nulls("value").with_columns(end.alias("time_s"))
+    return ended.group_by("seed", "time_s", maintain_order=True).agg(pl.col("value").mean())
 
 
 def label_of(result: Result, aqm: str) -> str | None:
@@ -107,5 +123,7 @@ def _series(result: Result, here: pl.Expr, measure: Measure, name: str) -> dict[
         "variation": value.std() / value.mean(),
         "sum": value.sum(),
     }[measure.how]
-    rows = result.series.filter(here & within).drop_nulls("value").group_by("seed", maintain_order=True).agg(summed)
-    return dict(rows.iter_rows())
+    rows = result.series.filter(here & within).drop_nulls("value").select("seed", "time_s", "value")
+    if measure.period_s:
+        rows = in_periods(rows, measure.period_s)
+    return dict(rows.group_by("seed", maintain_order=True).agg(summed).iter_rows())

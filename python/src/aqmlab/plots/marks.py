@@ -48,7 +48,11 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
             own_style = styles[label]
             line: dict[str, Any] = {
                 "color": own_style.colour,
-                "linestyle": style.dash(own_style) if rank == 0 else (0, (2, 1)),
+                "linestyle": "solid"
+                if len(parts) > 1 and rank == 0
+                else (0, (2, 1))
+                if rank
+                else style.dash(own_style),
                 "label": label if rank == 0 else None,
                 "marker": own_style.marker if panel.has_points else None,
                 "markersize": _size(0.7),

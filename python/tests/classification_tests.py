@@ -117,8 +117,8 @@ def there_is_something_to_classify() -> None:
 
 @pytest.mark.skipif(len(RECORDED) != 15, reason="the fifteen public recordings are not there")
 def the_table_of_captures_is_what_is_measured() -> None:
-    readme = (ROOT / "experiments/sqm-lru/README.md").read_text(encoding="utf-8")
-    said = readme.partition("- **Captures**")[2].partition("## Cost")[0]
+    notes = (ROOT / "experiments/sqm-lru/notes.md").read_text(encoding="utf-8")
+    said = notes.partition("## Captures")[2]
     _, _, *lines = re.findall(r"^\|(.*)\|$", said, re.M)
     traffic = classification.read(RECORDED, "3mbit", duration_s=10.0)
     assert f"{len(classification.heavy(traffic, 0.01))} of {len(traffic.flows)} flows" in " ".join(said.split())

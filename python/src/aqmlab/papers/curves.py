@@ -80,7 +80,8 @@ def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
         return [(panel.title, row[0], "", *row[1:]) for row in measured]
     if result is None:
         return []
-    make = {"time": _time, "periods": _periods, "seeds": _seeds, "bars": _bars, "sweep": _sweep}[panel.kind]
+    made = {"time": _time, "periods": _periods, "seeds": _seeds, "bars": _bars, "sweep": _sweep, "groups": _sweep}
+    make = made[panel.kind]
     return [
         (panel.title, line.name, group, *row)
         for line in _lines(panel, result)

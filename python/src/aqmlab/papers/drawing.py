@@ -110,6 +110,9 @@ def _panel(panel: Panel, rows: pl.DataFrame, aqms: Sequence[str], numbers: Print
         groups = rows["group"].unique(maintain_order=True).to_list()
         stacked = f"; strong: {groups[0]}, pale: {groups[1]}" if len(groups) == 2 else ""
         return replace(common("stacks", "x", x_axis=Axis(f"Time (s){stacked}", ticks=names)), references=references)
+    if panel.kind == "groups":
+        named = rows["at"].unique(maintain_order=True).to_list()
+        return common("beside", "at", x_axis=across(ticks={at: float(place) for place, at in enumerate(named)}))
     return common("line", "at", x_axis=across(ticks=ticks.of(rows["at"])), interval="band", has_points=True)
 
 

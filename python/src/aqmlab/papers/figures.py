@@ -38,7 +38,7 @@ from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.units import parse_span
 
 # Panels of simulation results. Studies are measured when they are drawn.
-SIMULATED = ("time", "periods", "seeds", "bars", "sweep")
+SIMULATED = ("time", "periods", "seeds", "bars", "sweep", "groups")
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def _place(panel: Panel, measure: Measure) -> str | float | None:
     if panel.kind in ("time", "periods"):
         is_end = measure.how == "last" or panel.kind == "periods"
         return measure.until_s if is_end else None
-    if panel.kind == "sweep":
+    if panel.kind in ("sweep", "groups"):
         return ", ".join(value for key, value in measure.point if key != panel.lines) or None
     return None
 

@@ -35,7 +35,8 @@ _DRAWN = {"$ref": "#/$defs/distribution"}
 def experiment() -> Schema:
     """Return the schema of an experiment file (TOML)."""
     options = {option.name: _option(option) for option in OPTIONS}
-    names = {"type": "object", "additionalProperties": _TEXT}
+    # A value may be empty: a name that stands for nothing.
+    names = {"type": "object", "additionalProperties": {"type": "string"}}
     several = {"type": "array", "minItems": 1, "uniqueItems": True}
 
     def swept(value: Schema) -> Schema:

@@ -59,6 +59,7 @@ __all__ = [
     "defect",
     "discipline_of",
     "disciplines",
+    "drop_share",
     "estimate",
     "flows",
     "format_bytes",

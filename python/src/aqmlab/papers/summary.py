@@ -139,7 +139,7 @@ def _cells(one: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if len(points) > 1:
         sizes = dict.fromkeys(_change(part.paper) for part in one.parts if part.paper is not None)
         return tuple(sizes)[:MOST_PARTS], (_range(one.parts, points),)
-    ranked = sorted(one.parts, key=lambda part: part.holds)
+    ranked = sorted(one.parts, key=lambda part: (part.holds, part.verdict != Verdict.NOT_REPRODUCED))
     shown = ranked[:MOST_PARTS]
     left = len(ranked) - len(shown)
     rest = (f"{left} more, {sum(part.holds for part in ranked[MOST_PARTS:])} of which hold",) if left else ()

@@ -116,7 +116,6 @@ mod tests {
         let pfc = |rest: &str| format!(r#"{{"pfc": {{"priorities": [3], "xoff_bytes": 9, {rest}}}}}"#);
         for (text, wanted) in [
             (r#"{"bufer": null}"#.to_owned(), "unknown field `bufer`"),
-            (r#"{"program": "dscq"}"#.to_owned(), "program: unknown program 'dscq', did you mean 'dscp'?"),
             (r#"{"buffer": {"size_bytes": 0, "alpha": 1.0}}"#.to_owned(), "buffer is 0"),
             (r#"{"buffer": {"size_bytes": 1, "alpha": 0.0}}"#.to_owned(), "alpha is 0"),
             (pfc(r#""xon_bytes": 10"#), "xon is 10b: it must be at most xoff, 9b"),

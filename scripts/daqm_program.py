@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Put the preset `artifact` of dAQM beside what the authors' program printed, value by value.
 
-    aqmlab run experiments/daqm/artifact/load.toml --json load.json
-    scripts/daqm_program.py load.json
+    aqmlab reproduce daqm --preset artifact --out out
+    scripts/daqm_program.py out/daqm/artifact/load
 
 Compares the means over the seeds with `experiments/daqm/published.csv` (traffic load, eight AQMs, six quantities as the
 authors measure them), and says which share is within 20 %, of dAQM1 within 30 %. The loads of `SEEN` were looked at
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+import aqmlab
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "experiments" / "daqm" / "published.csv"
 SEEN = (400, 1500, 4000)
@@ -46,7 +48,7 @@ def main() -> None:
     """Print a line for every load and AQM, and the shares."""
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    compared = pl.DataFrame(list(_compared(json.loads(Path(sys.argv[1]).read_text("utf-8")))))
+    compared = pl.DataFrame(list(_compared(json.loads(aqmlab.load(sys.argv[1]).to_json()))))
     print(" " * 16 + "".join(f"{name:>22}" for name in METRICS))
     for load, aqm in compared.select("load", "aqm").unique(maintain_order=True).rows():
         rows = compared.filter(pl.col("load") == load, pl.col("aqm") == aqm).rows(named=True)

@@ -107,15 +107,13 @@ class Paper:
 
     def scenarios(self, preset: str) -> dict[str, Path]:
         """Return the scenario files of a preset (or of ``beyond``) by their names."""
-        own = self.folder / preset
-        folder = own if preset == BEYOND or own.is_dir() else self.folder / SCENARIOS
+        folder = self.folder / (BEYOND if preset == BEYOND else SCENARIOS)
         return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
     @property
     def sampled(self) -> dict[str, Path]:
         """The scenario files that sampled configurations run, by their names."""
-        old = {path.stem: path for path in sorted((self.folder / "search").glob("*.toml"))}
-        files = old or {path.stem: path for path in sorted((self.folder / SCENARIOS).glob("*.toml"))}
+        files = {path.stem: path for path in sorted((self.folder / SCENARIOS).glob("*.toml"))}
         names = self.sampling.scenarios if self.sampling else ()
         return {name: files[name] for name in names or files}
 
@@ -135,8 +133,6 @@ class Paper:
             if factor.name in chosen
             for name, value in factor.levels[chosen[factor.name]].items()
         }
-        if (self.folder / preset).is_dir():
-            values = {}
         return {
             name: scenario.load(path, overrides, values=_own(path, values), quick=quick)
             for name, path in self.scenarios(preset).items()

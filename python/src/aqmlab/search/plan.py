@@ -225,7 +225,7 @@ def _base(place: str, factors: Sequence[Factor], scenarios: Mapping[str, Path]) 
     """Return the factors of the searched scenarios, and the level of each in these files, which must agree."""
     if not scenarios:
         raise InputError(f"{place}there is no scenario to search")
-    base: dict[str, str] = {}
+    fits: dict[str, list[str]] = {}
     for path in scenarios.values():
         first = scenario.load(path).points[0]
         for factor in factors:
@@ -236,11 +236,14 @@ def _base(place: str, factors: Sequence[Factor], scenarios: Mapping[str, Path]) 
             if not values:
                 continue
             words = ", ".join(values.values())
-            level = next((level for level, own in factor.levels.items() if own == values), None)
-            if level is None:
+            # A scenario need not have all names of a factor.
+            fitting = [level for level, own in factor.levels.items() if values.items() <= own.items()]
+            if not fitting:
                 raise InputError(f"{path}: values: {factor.name}: '{words}' is not a level of it")
-            if base.setdefault(factor.name, level) != level:
+            fits[factor.name] = [level for level in fits.get(factor.name, fitting) if level in fitting]
+            if not fits[factor.name]:
                 raise InputError(f"{path}: values: {factor.name}: '{words}' differs from the other scenarios'")
+    base = {name: fitting[0] for name, fitting in fits.items()}
     for factor in factors:
         if factor.is_sampled and factor.name not in base:
             raise InputError(f"{place}factor {factor.name}: no searched scenario has it under [values]")

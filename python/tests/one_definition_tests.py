@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
+from conftest import script
 
 from aqmlab import papers, scenario
 from aqmlab.papers import searching
+from aqmlab.papers.verdicts import Verdict
 from aqmlab.scenario import Experiment
 
 PAPERS = {name: papers.find(name) for name in papers.built()}
+# Their definitions changed after their last full form, which is run again with the next release.
+DUE = ("daqm",)
 PRESETS = [(name, preset) for name, paper in PAPERS.items() for preset in paper.presets]
 
 
@@ -52,3 +58,36 @@ def scenarios_stand_once(name: str) -> None:
     for one, experiment in paper.experiments(preset).items():
         found = str(_resolved(experiment))
         assert seen.setdefault(found, one) == one
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def a_quick_form_changes_seeds_and_points_alone(name: str) -> None:
+    """So that its verdicts are those of the full form with less power, not those of another experiment."""
+    files = {file for preset in PAPERS[name].presets for file in PAPERS[name].scenarios(preset).values()}
+    for file in sorted(files):
+        quick = tomllib.loads(file.read_text(encoding="utf-8")).get("quick", {})
+        assert {*quick} <= {"seeds", "sweep"}, file
+
+
+@pytest.mark.parametrize("name", [name for name in PAPERS if name not in DUE])
+def every_claim_has_a_kept_verdict_in_each_preset(name: str) -> None:
+    paper = PAPERS[name]
+    for preset in paper.presets:
+        assert {one.id for one in paper.claims} <= {*paper.generated.verdicts[preset]}, preset
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def the_summary_speaks_of_claims_with_these_verdicts(name: str) -> None:
+    paper = PAPERS[name]
+    kept = {claim: one.verdict for claim, one in paper.generated.verdicts[paper.main].items()}
+    assert {kept[claim] for claim in paper.summary.reproduced} <= {Verdict.REPRODUCED, Verdict.IN_PART}
+    assert Verdict.REPRODUCED not in {kept[claim] for claim in paper.summary.failed}
+    readme = " ".join((paper.folder / "README.md").read_text(encoding="utf-8").split())
+    assert paper.summary.text in readme
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def the_table_of_a_readme_is_that_of_what_is_kept(name: str) -> None:
+    paper, results = PAPERS[name], script("paper_results")
+    readme = (paper.folder / "README.md").read_text(encoding="utf-8")
+    assert results.written(readme, paper) == readme

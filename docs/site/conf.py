@@ -27,7 +27,15 @@ def _package() -> str:
 project = "aqmlab"
 extensions = ["myst_nb", "sphinx_external_toc"]
 # The sources stay where a code host shows them; nothing is copied.
-include_patterns = ["*.md", "docs/**.md", "docs/**.ipynb", "experiments/*/README.md", "p4/*.md", "benches/README.md"]
+include_patterns = [
+    "*.md",
+    "docs/**.md",
+    "docs/**.ipynb",
+    "experiments/*/README.md",
+    "experiments/*/notes.md",
+    "p4/*.md",
+    "benches/README.md",
+]
 exclude_patterns = [".*", "target", "crates", "fuzz", "python", "results", "tests", "validate"]
 external_toc_path = "docs/site/toc.yml"
 

@@ -305,9 +305,11 @@ def a_name_may_stand_for_no_group_of_flows(tmp_path: Path) -> None:
     file.write_text(rest + 'a = "2*newreno:name=first"\nb = ""\n')
     [point] = scenario.load(file).points
     assert [group.name for group in scenario.resolve(point).base.flows] == ["first"]
-    file.write_text(rest + 'a = ""\nb = ""\n')
-    with pytest.raises(InputError, match="flows: '': unknown kind"):
-        scenario.resolve(scenario.load(file).points[0])
+    # Nothing but empty names, and an empty text that no name stands for, are none.
+    for empty in (rest + 'a = ""\nb = ""\n', 'aqm = "fifo"\nrate = "10mbit"\nrtt = "20ms"\nflows = [""]\n'):
+        file.write_text(empty)
+        with pytest.raises(InputError, match="flows: '': unknown kind"):
+            scenario.resolve(scenario.load(file).points[0])
 
 
 def quick_replaces_what_it_names(tmp_path: Path) -> None:

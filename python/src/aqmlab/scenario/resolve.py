@@ -294,9 +294,8 @@ def _ends(options: Options, group: flows.Group, key: str, layout: topologies.Lay
 def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
     given = options.texts("flows")
     # A `$name` may stand for no group: a scenario without some of its senders.
-    texts = tuple(
-        text for raw, text in zip(options.given.get("flows", ()), given, strict=True) if text or raw[0] != "$"
-    )
+    written = options.given.get("flows", ())
+    texts = tuple(text for raw, text in zip(written, given, strict=True) if text or not raw.startswith("$"))
     texts = texts or given
     if not texts and not has_captures:
         texts = (options.text("flows"),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -304,9 +303,6 @@ def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any
 
 
 def _check_entry(check: Check, names: Mapping[int, str]) -> dict[str, Any]:
-    ratio = check.ratio
-    paper = None if ratio is None or ratio.paper is None else ratio.paper - 1.0
-    value, low, high = (None, None, None) if ratio is None else (ratio.value - 1.0, ratio.low - 1.0, ratio.high - 1.0)
     return {
         "expected": check.expectation,
         "point": check.point,
@@ -316,10 +312,7 @@ def _check_entry(check: Check, names: Mapping[int, str]) -> dict[str, Any]:
         "words": check.words,
         "p_holds": check.p_holds,
         "p_fails": check.p_fails,
-        "paper": paper,
-        "value": value,
-        "low": low,
-        "high": high if high is not None and math.isfinite(high) else None,
+        **check.effect,
     }
 
 

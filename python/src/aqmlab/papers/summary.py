@@ -49,14 +49,11 @@ class Line:
 
 def stored(judgement: Judgement) -> Stored:
     """Return a judgement in the form in which it is kept."""
-    parts = []
-    for check in judgement.checks:
-        ratio = check.ratio
-        ends = (ratio.value - 1.0, ratio.low - 1.0, ratio.high - 1.0) if ratio else (None, None, None)
-        paper = None if ratio is None or ratio.paper is None else ratio.paper - 1.0
-        at = judgement.names.get(check.point, "")
-        parts.append(Part(check.expectation, at, check.verdict, check.holds, paper, *ends))
-    return Stored(judgement.verdict, judgement.why, tuple(parts))
+    parts = tuple(
+        Part(check.expectation, judgement.names.get(check.point, ""), check.verdict, check.holds, **check.effect)
+        for check in judgement.checks
+    )
+    return Stored(judgement.verdict, judgement.why, parts)
 
 
 def of_reproduction(reproduction: Reproduction) -> list[Line]:
@@ -182,12 +179,10 @@ def _bare(share: float) -> str:
 def _change(share: float) -> str:
     """Write a difference as a share of the right side; a large one as a factor.
 
-    >>> _change(-0.56), _change(0.0), _change(31.0), _change(float("inf"))
-    ('-56 %', '+0.0 %', '× 32', 'any')
+    >>> _change(-0.56), _change(0.0), _change(31.0)
+    ('-56 %', '+0.0 %', '× 32')
 
     """
-    if share == float("inf"):
-        return "any"
     if share >= LARGE:
         return f"× {share + 1.0:.3g}"
     digits = 0 if abs(share) >= 0.0995 else 1

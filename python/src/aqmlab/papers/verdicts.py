@@ -114,6 +114,15 @@ class Check:
     is_tie: bool = False
     ratio: Ratio | None = None
 
+    @property
+    def effect(self) -> dict[str, float | None]:
+        """The difference as a share of the right side: the paper's, ours and the ends of its interval."""
+        if self.ratio is None:
+            return dict.fromkeys(("paper", "value", "low", "high"))
+        ratio = self.ratio
+        shares = {"paper": ratio.paper, "value": ratio.value, "low": ratio.low, "high": ratio.high}
+        return {name: None if share is None or math.isinf(share) else share - 1.0 for name, share in shares.items()}
+
 
 @dataclass(frozen=True)
 class Judgement:

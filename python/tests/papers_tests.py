@@ -421,7 +421,7 @@ def quick_runs_less_and_says_what_it_cannot_decide_and_what_the_full_form_decide
     assert [one["verdict"] for one in document["claims"][:2]] == ["not testable", "inconclusive"]
     assert [one["full_form"] for one in document["claims"][:2]] == ["reproduced", None]
     page = (Path("out") / "s-pie.html").read_text()
-    limits = "leaves 1 of 4 claims (small-2) open; the full form's verdict stands beside its own."
+    limits = "leaves 1 of 4 claims open; the full form's verdict stands beside its own."
     for text in (" ".join(ended.out.split()), page.replace("&#39;", "'")):
         assert limits in text
     assert "(full form: reproduced)" in page

@@ -201,17 +201,13 @@ def limits(reproduction: Reproduction) -> str:
     claims = [
         one.claim.id for one in tables if any(each.verdict == Verdict.INCONCLUSIVE for each in one.judgements.values())
     ]
-    decided = f"leaves {len(claims)} of {len(tables)} claims{_named(claims)} open" if claims else "decides every claim"
+    decided = f"leaves {len(claims)} of {len(tables)} claims open" if claims else "decides every claim"
     where = " in some preset" if claims and len(reproduction.presets) > 1 else ""
     is_kept = any(one.full for one in tables)
     full = (
         "the full form's verdict stands beside its own" if is_kept else "verdicts of the full form are not kept with it"
     )
     return f"The quick form, with fewer seeds or points, {decided}{where}; {full}."
-
-
-def _named(names: Sequence[str]) -> str:
-    return f" ({', '.join(names)})" if names else ""
 
 
 def _chart(table: ClaimTable) -> Chart | None:

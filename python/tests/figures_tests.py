@@ -180,6 +180,20 @@ def the_command_writes_one_file_with_its_numbers_or_a_folder(household: Result, 
     assert sorted(path.name for path in (tmp_path / "more").iterdir()) == ["tradeoff.csv", "tradeoff.svg"]
 
 
+@pytest.mark.parametrize("name", ["x.jpg", "x.JPEG", "my/figure.eps"])
+def the_command_makes_no_folder_of_a_file_of_another_format(tmp_path: Path, name: str) -> None:
+    from aqmlab.cli.folders import plot
+
+    allowed = r"(x.jpg|x.JPEG|figure.eps)' is of no format that figures have: allowed are .svg, .pdf, .png, or a folder"
+    with pytest.raises(InputError, match=allowed):
+        plot("tradeoff", [tmp_path / "result"], out=tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    # What is there already is a folder, whatever it is called.
+    (tmp_path / "figures.jpg").mkdir()
+    with pytest.raises(InputError, match="result: is not a result folder"):
+        plot("tradeoff", [tmp_path / "result"], out=tmp_path / "figures.jpg")
+
+
 def the_command_names_all_kinds() -> None:
     from aqmlab.cli import folders
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.compare import Force, Quiet, Report
 from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.vocabulary.errors import CheckError, InputError, unknown
+
+if TYPE_CHECKING:
+    from aqmlab.plots import Ending
 
 # A test holds that these are all; naming them here costs no import of what draws them.
 _KINDS = (
@@ -102,7 +105,7 @@ def plot(
 
     if kind not in plots.KINDS:
         raise unknown("kind of figure", kind, plots.KINDS)
-    ending = next((one for one in plots.ENDINGS if out.suffix.lower() == f".{one}"), None)
+    ending = _ending(out, plots.ENDINGS)
     target = out.parent if ending else out
     store.check_writable(target)
     results = [measured.read(path) if path.is_file() else load(path, show.Notices()) for path in folders]
@@ -121,6 +124,17 @@ def plot(
     disk.check_free((target / name for name in contents if name not in kept), force=force)
     for path in disk.put_all(target, contents):
         give(path)
+
+
+def _ending(out: Path, known: Sequence[Ending]) -> Ending | None:
+    """Return the format that the suffix of a file names; nothing for a folder."""
+    suffix = out.suffix.lower().removeprefix(".")
+    found = next((one for one in known if one == suffix), None)
+    # A new folder may be called `v1.2`, but what ends in letters was meant to be a file.
+    if found is None and suffix.isalpha() and not out.is_dir():
+        allowed = ", ".join(f".{one}" for one in known)
+        raise InputError(f"--out: '{out}' is of no format that figures have: allowed are {allowed}, or a folder")
+    return found
 
 
 def _holds(path: Path, content: bytes) -> bool:

@@ -129,6 +129,10 @@ class Claim:
         measure = self.measures[side.measure]
         return replace(measure, point=(*measure.point, (self.contestants, side.aqm))) if self.contestants else measure
 
+    def quantity(self, side: Operand, point: int) -> str:
+        """Return what an operand is called at a point of the sweep, if the claim is judged at each."""
+        return f"{side.text} at point {point}" if self.each else side.text
+
     def aqm(self, side: Operand) -> str:
         """Return the AQM that is measured; empty stands for the only one of the scenario."""
         return "" if self.contestants else side.aqm

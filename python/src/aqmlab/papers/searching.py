@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,9 +50,10 @@ def made(paper: Paper) -> tuple[str, ...]:
 
 def targets(paper: Paper, searched: Search) -> list[Target]:
     """Return the claims whose AQMs and measures are all part of the search."""
-    first = {name: scenario.load(path).points[0] for name, path in searched.scenarios.items()}
-    named = {name: preflight.names(scenario.resolve(point)) for name, point in first.items()}
-    return [_target(claim, sizes=searched.sizes) for claim in paper.statements if _is_within(claim, named)]
+    points = {name: scenario.load(path, quick=searched.quick).points for name, path in searched.scenarios.items()}
+    named = {name: preflight.names(scenario.resolve(found[0])) for name, found in points.items()}
+    swept = {name: [one.point for one in found] for name, found in points.items()}
+    return [_target(claim, swept, sizes=searched.sizes) for claim in paper.statements if _is_within(claim, named)]
 
 
 def explore(
@@ -81,15 +82,19 @@ def explore(
     )
 
 
-def grade(claim: Claim, values: Mapping[str, Mapping[int, float]], noise: Deviations | None = None) -> Grade:
-    """Judge the values of operands by seed as the claim is judged; with ``noise``, their means and its deviations."""
+def grade(
+    claim: Claim, values: Mapping[str, Mapping[int, float]], noise: Deviations | None = None, points: int = 1
+) -> Grade:
+    """Judge the values of operands by seed as the claim is judged, at so many points of its sweep.
+
+    With ``noise``, their means and its deviations are judged.
+    """
 
     def measured(side: Operand, point: int) -> Mapping[int, float]:
-        del point
-        found = values.get(side.text, {})
+        found = values.get(claim.quantity(side, point), {})
         return {0: math.fsum(found.values()) / len(found)} if found and noise else found
 
-    one = judge(claim, measured, [0], noise)
+    one = judge(claim, measured, range(points), noise)
     is_decided = one.holds or one.verdict != Verdict.INCONCLUSIVE
     is_judged = one.verdict != Verdict.NOT_TESTABLE
     return Grade(str(one.verdict), one.holds, one.verdict == Verdict.REPRODUCED, is_judged, is_decided)
@@ -99,10 +104,12 @@ def _is_within(claim: Claim, named: Mapping[str, set[str]]) -> bool:
     """Whether the scenarios, of which the AQMs' names are given, have all that a claim needs."""
     wanted = [(claim.measure(side).scenario, plain(claim.aqm(side))) for side in claim.operands]
     there = all(place in named and (not aqm or aqm in named[place]) for place, aqm in wanted)
-    return not claim.unjudged and not claim.each and there
+    return not claim.unjudged and there
 
 
-def _target(claim: Claim, *, sizes: bool) -> Target:
+def _target(claim: Claim, swept: Mapping[str, Sequence[Mapping[str, str]]], *, sizes: bool) -> Target:
+    if claim.each:
+        return _target_at_each(claim, swept)
     # Doubtful numbers and zeros have no ratio.
     numbers = {name: number for name, number in claim.paper.items() if number > 0.0 and name not in claim.doubt}
     quantities = [_quantity(claim, side) for side in claim.operands]
@@ -113,6 +120,22 @@ def _target(claim: Claim, *, sizes: bool) -> Target:
             quantities.append(replace(_quantity(claim, one.left), name=name, over=over))
             numbers[name] = 1.0 - one.by if one.relation == "<" else 1.0 + one.by
     return Target(claim.id, tuple(quantities), numbers, lambda values, noise: grade(claim, values, noise))
+
+
+def _target_at_each(claim: Claim, swept: Mapping[str, Sequence[Mapping[str, str]]]) -> Target:
+    """Return the target of a claim that is judged at each point of a sweep: every operand once at every point."""
+    quantities = []
+    counts = []
+    for side in claim.operands:
+        one = _quantity(claim, side)
+        fixed = dict(one.measure.point)
+        places = [point for point in swept[one.measure.scenario] if fixed.items() <= point.items()]
+        quantities += [
+            replace(one, name=claim.quantity(side, place), measure=replace(one.measure, point=tuple(point.items())))
+            for place, point in enumerate(places)
+        ]
+        counts.append(len(places))
+    return Target(claim.id, tuple(quantities), {}, lambda values, noise: grade(claim, values, noise, min(counts)))
 
 
 def _quantity(claim: Claim, side: Operand) -> Quantity:

@@ -254,13 +254,12 @@ def _check(claim: Claim, one: Expectation, measured: Measured, point: int, noise
         return Check(one.text, point, Verdict.NOT_TESTABLE, words, is_tie=one.relation in ("<", "<="))
     if noise is not None:
         sides = (one.left, one.right)
-        deviations = noise(tuple(side.text for side in sides if side.number is None))
+        deviations = noise(tuple(claim.quantity(side, point) for side in sides if side.number is None))
         if not deviations:
             words = f"{one.text}: nothing is known of the noise of its seeds"
             return Check(one.text, point, Verdict.INCONCLUSIVE, words)
-        a, b = (
-            [mean + run.get(side.text, 0.0) for run in deviations] for side, (mean,) in zip(sides, (a, b), strict=True)
-        )
+        names = [claim.quantity(side, point) for side in sides]
+        a, b = ([mean + run.get(name, 0.0) for run in deviations] for name, (mean,) in zip(names, (a, b), strict=True))
     base = _base(b)
     differences = [x - y for x, y in zip(a, b, strict=True)]
     difference = _difference(differences)

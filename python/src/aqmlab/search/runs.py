@@ -101,7 +101,7 @@ class Runs:
         found = {
             need.task.seed: self._kept.values(need.task.key).get(_name(measure))
             for need in self._of(setting, measure.scenario, seeds)
-            if need.aqm == aqm and all(need.point.get(key) == value for key, value in measure.point)
+            if need.aqm == aqm and _is_at(measure, need.point)
         }
         return {seed: value for seed, value in found.items() if value is not None}
 
@@ -125,8 +125,10 @@ class Runs:
     def _resolved(self, setting: Setting, name: str, seeds: range) -> Iterator[Need]:
         for point, plan in self._plans(setting, name, str(seeds[-1])):
             labels = {one.label: one for one in plan.contestants}
-            for aqm, asked in self._asked[name].items():
-                label = measures.label_of(_result(plan, from_runs([])), aqm)
+            for aqm, every in self._asked[name].items():
+                # Points of a sweep that nothing is asked of are not run.
+                asked = tuple(one for one in every if _is_at(one, point))
+                label = measures.label_of(_result(plan, from_runs([])), aqm) if asked else None
                 if label is None:
                     continue
                 for seed in seeds:
@@ -147,12 +149,17 @@ def _values(done: Done, need: Need) -> Values:
 
 def _asked(targets: Sequence[Target], search: Search) -> dict[str, dict[str, tuple[Measure, ...]]]:
     """Return the measures of each AQM in each scenario."""
-    asked: dict[str, dict[str, dict[str, Measure]]] = {}
+    asked: dict[str, dict[str, dict[Measure, None]]] = {}
     quantities = [one for target in targets for one in target.quantities]
     for one in [*quantities, *(one.over for one in quantities if one.over)]:
         if one.measure.scenario in search.scenarios:
-            asked.setdefault(one.measure.scenario, {}).setdefault(one.aqm, {})[_name(one.measure)] = one.measure
-    return {name: {aqm: tuple(one.values()) for aqm, one in aqms.items()} for name, aqms in asked.items()}
+            asked.setdefault(one.measure.scenario, {}).setdefault(one.aqm, {})[one.measure] = None
+    return {name: {aqm: tuple(one) for aqm, one in aqms.items()} for name, aqms in asked.items()}
+
+
+def _is_at(measure: Measure, point: Mapping[str, str]) -> bool:
+    """Whether a measure is taken at a point of a sweep."""
+    return all(point.get(key) == value for key, value in measure.point)
 
 
 def _name(measure: Measure) -> str:

@@ -93,24 +93,32 @@ def flows_show_refuses_an_unknown_kind_with_the_nearest(aqmlab: Command) -> None
     assert ended.line.startswith("unknown kind 'wep', did you mean 'web'?")
 
 
-def compare_prints_table_differences_settings_and_what_to_open(aqmlab: Command, tmp_path: Path) -> None:
+def compare_prints_the_answer_and_show_prints_the_rest(aqmlab: Command, tmp_path: Path) -> None:
     ended = aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--out", "out")
     assert ended.status == 0
-    for wanted in ("Goodput", "Mbit/s", "Queue delay", "99 %, ms", "±", "Against fifo", "over 2 seeds"):
+    assert ended.out.splitlines()[0] == "10 Mbit/s, 40 ms, buffer 34 packets (41 ms) · 1 cubic · 2 seeds of 2 s"
+    for wanted in ("Goodput", "Mbit/s", "Queue delay, ms", "99 %", "* differs from fifo", "aqmlab show out"):
         assert wanted in ended.out
     # Of one flow Jain's index is 1, whatever it gets.
     assert "Jain" not in ended.out
-    for setting in ("rate", "10mbit", "buffer", "1bdp at 40ms", "warmup", "overhead", "14b (default)", "1 to 2"):
-        assert setting in ended.out
     assert ended.out.endswith("open out/report.html\n")
+    assert len(ended.out.splitlines()) <= 20
+    assert all(line == line.rstrip() for line in ended.out.splitlines())
+    verbose = aqmlab("compare", *BASE, "--aqm", "fifo,codel", "--out", "out", "-v")
+    shown = aqmlab("show", "out")
+    assert verbose.out.startswith(shown.out)
+    for wanted in ("±", "Against fifo", "over 2 seeds", "10mbit", "1bdp at 40ms", "1*cubic", "tests with Holm's"):
+        assert wanted in shown.out
+    assert "14b (default)" not in shown.out
+    every = aqmlab("show", "out", "--all").out
+    for setting in ("overhead", "14b (default)", "1 to 2", "mss=1448b"):
+        assert setting in every
     assert (tmp_path / "out" / "report.html").exists()
 
 
-def a_narrow_terminal_gets_a_table_in_parts_and_nothing_is_cut(
-    aqmlab: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def a_narrow_terminal_gets_tables_in_parts_and_nothing_is_cut(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "70")
-    ended = aqmlab("compare", *BASE, "--aqm", "fifo,fq_codel", "--out", "out")
+    ended = aqmlab("compare", *BASE, "--aqm", "fifo,fq_codel", "--out", "out", "-v")
     assert "…" not in ended.out
     assert max(map(len, ended.out.splitlines())) <= 70
     assert sum(line.startswith("fq_codel ") for line in ended.out.splitlines()) >= 3

@@ -19,7 +19,7 @@ from folders import manifest
 
 import aqmlab as package
 from aqmlab import CheckError, InputError, MachineError, Result, exports, plots, report
-from aqmlab.cli import show
+from aqmlab.cli import answer
 from aqmlab.cli.terminal import Terminal
 from aqmlab.experiment import conduct
 from aqmlab.scenario import Experiment, from_values, swept
@@ -119,7 +119,7 @@ def _uses(make: Any, folder: Path, other: Path, scratch: Path) -> Iterator[tuple
             with suppress(InputError):
                 plots.figures(kind, [result])
 
-    yield "show", lambda: Terminal().print(show.result(package.load(folder), folder, 100))
+    yield "show", lambda: Terminal().print(answer.result(package.load(folder), folder, 100, verbose=True))
     yield "json", lambda: package.load(folder).to_json()
     yield "report", rewrite
     yield "page", lambda: report.render(package.load(folder), [])

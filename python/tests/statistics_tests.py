@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from aqmlab.stats import statistics
-from aqmlab.stats.statistics import Difference, Estimate, holm, mean, paired, percentile
+from aqmlab.stats.statistics import Difference, Estimate, family, mean, paired, percentile
 
 
 def the_interval_of_a_mean_agrees_with_the_t_tables() -> None:
@@ -78,10 +78,25 @@ def equal_differences_have_no_variance() -> None:
 def holm_multiplies_by_the_number_left_and_never_falls() -> None:
     some = Estimate(1.0, 0.0, 2.0, 3)
     # Sorted .01, .02, .03, .04 times 4, 3, 2, 1 = .04, .06, .06, .04; the last may not fall below .06.
-    corrected = holm([Difference(some, p) for p in (0.03, 0.01, None, 0.04, 0.02)])
+    corrected = family([Difference(some, p) for p in (0.03, 0.01, None, 0.04, 0.02)])
     assert [d.p_holm for d in corrected] == [0.06, 0.04, None, 0.06, 0.06]
     assert [d.is_distinguishable for d in corrected] == [False, True, False, False, False]
-    assert holm([Difference(some, 0.9), Difference(some, 0.8)])[1].p_holm == 1.0
+    assert family([Difference(some, 0.9), Difference(some, 0.8)])[1].p_holm == 1.0
+
+
+def intervals_of_a_family_are_bonferronis_and_end_at_zero_where_holm_finds_more() -> None:
+    own = np.array([-1.2, 0.4, -0.3, 1.1, 0.9, -0.6, 0.2, -0.5])
+    alone = [paired((own + shift).tolist(), [0.0] * 8) for shift in (0.0, 3.0, 4.0, 5.0, 0.95)]
+    together = family(alone)
+    for one, other in zip(alone, together, strict=True):
+        assert one.error is not None
+        half = one.error * float(scipy.stats.t.ppf(1.0 - 0.05 / 10, 7))
+        low, high = one.estimate.value - half, one.estimate.value + half
+        clipped = (max(low, 0.0), high) if other.is_distinguishable else (low, high)
+        assert (other.estimate.low, other.estimate.high) == pytest.approx(clipped, rel=1e-9)
+    # The last is distinguishable at Holm's second level and not at Bonferroni's.
+    assert [one.is_distinguishable for one in together] == [False, True, True, True, True]
+    assert together[4].estimate.low == 0.0
 
 
 def t_factors_shrink_with_the_runs() -> None:

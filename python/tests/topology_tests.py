@@ -13,7 +13,7 @@ from rich.console import Console
 
 import aqmlab as package
 from aqmlab import Result
-from aqmlab.cli import show
+from aqmlab.cli.details import details
 from aqmlab.results.ports import port_cells
 from aqmlab.results.tables import APPLICATION_COLUMNS, occasional_cells
 from aqmlab.scenario import topologies
@@ -176,7 +176,7 @@ def an_upload_bloats_its_own_direction_and_flow_queues_keep_the_call() -> None:
     }
     page = result.report()
     terminal = io.StringIO()
-    Console(width=100, file=terminal, highlight=False).print(show.result(result, Path("folder"), 100))
+    Console(width=100, file=terminal, highlight=False).print(details(result, 100))
     text = terminal.getvalue()
     assert all(len(line.rstrip()) <= 100 for line in text.splitlines())
     for shown in (page, text):

@@ -11,7 +11,7 @@ from conftest import Command
 
 from aqmlab import InputError, compare
 from aqmlab.scenario import cost
-from aqmlab.stats.statistics import holm, paired
+from aqmlab.stats.statistics import family, paired
 from aqmlab.tuning import sensitivity
 from aqmlab.tuning.goal import Bound, Goal
 from aqmlab.tuning.scenarios import FIRST_TRAINING_SEED, from_options
@@ -182,12 +182,12 @@ def better_worse_and_chance_are_told_alike() -> None:
     default = random.normal(20.0, 1.0, 8)
     said = []
     for shift in (-3.0, 0.0, 3.0):
-        difference = holm([paired(default + shift + random.normal(0, 0.1, 8), default)])[0]
+        difference = family([paired(default + shift + random.normal(0, 0.1, 8), default)])[0]
         said.append(Improvement("pie", "qdelay_p99_ms", 20.0, 20.0 + shift, difference, "scenarios"))
     assert [one.beats for one in said] == [True, False, False]
     beats = "beats the default by 2.99 ms of 99th percentile of queue delay (2.95 to 3.03, 15%, "
     assert said[0].words.startswith(beats)
-    assert "not distinguishable" in said[1].words
+    assert "no clear difference" in said[1].words
     assert "ms higher" in said[2].words
     assert all(one.words.endswith(", over 8 unseen scenarios)") for one in said)
 

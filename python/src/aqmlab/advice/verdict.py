@@ -244,7 +244,7 @@ def _worse(names: Sequence[str], values: Mapping[str, Mapping[str, list[float]]]
         ahead = max(names, key=lambda name: means[name] if figure.is_more_better else -means[name])
         others = [name for name in names if name != ahead]
         differences = [statistics.paired(values[name][figure.name], values[ahead][figure.name]) for name in others]
-        for name, difference in zip(others, statistics.holm(differences), strict=True):
+        for name, difference in zip(others, statistics.family(differences), strict=True):
             is_large = abs(difference.estimate.value) > figure.noticed.of(means[ahead])
             if difference.is_distinguishable and is_large:
                 found[name][figure.name] = difference.estimate.value

@@ -88,6 +88,9 @@ Until = Annotated[
 ]
 Unequal = Annotated[bool, typer.Option("--allow-unequal-buffers", help="Compare although the AQMs' limits differ.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="All tables, intervals and settings, as aqmlab show prints them.")
+]
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ class How:
     as_json: Json = None
     force: Force = False
     quiet: Quiet = False
+    verbose: Verbose = False
     yes: Yes = False
     until_ci: Until = None
 
@@ -237,7 +241,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
         raise InputError("--shard: contradicts --until-ci, which needs every run of the pilot: give one of them")
     check_target(how.as_json, force=how.force)
     from aqmlab import store
-    from aqmlab.cli import show
+    from aqmlab.cli import answer, show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import conduct as _conduct
     from aqmlab.results.document import document
@@ -267,7 +271,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
         write_json(json_text(document(result)), how.as_json)
     if not how.quiet:
         console = Terminal(to_stderr=how.as_json == "-")
-        console.print(show.result(result, folder, console.width))
+        console.print(answer.result(result, folder, console.width, verbose=how.verbose))
     elif how.as_json != "-":
         give(folder)
     failures = result.manifest["failures"]

@@ -1,4 +1,4 @@
-"""``aqmlab report``, ``plot`` and ``export``: output from existing result folders."""
+"""``aqmlab show``, ``report``, ``plot`` and ``export``: output from existing result folders."""
 
 from __future__ import annotations
 
@@ -22,6 +22,26 @@ _KINDS = (
     "tradeoff."
 )
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
+
+
+def show(
+    folder: Folder,
+    every: Annotated[bool, typer.Option("--all", help="Every setting as resolved, defaults included.")] = False,
+) -> None:
+    """Print all tables, differences and settings of a result folder.
+
+    For example:
+
+    aqmlab show first
+
+    aqmlab show first --all
+    """
+    from aqmlab import experiment
+    from aqmlab.cli.details import details
+    from aqmlab.cli.show import Notices
+
+    console = Terminal()
+    console.print(details(experiment.load(folder, Notices()), console.width, every=every))
 
 
 def report(folder: Folder) -> None:
@@ -52,14 +72,14 @@ def merge(
     aqmlab merge part1 part2 part3 --out whole
     """
     from aqmlab import experiment
-    from aqmlab.cli import show
+    from aqmlab.cli import answer, show
 
     result = experiment.merge(parts, out, show.Notices(), with_report=report)
     if quiet:
         give(out)
     else:
         console = Terminal()
-        console.print(show.result(result, out, console.width))
+        console.print(answer.result(result, out, console.width))
     if result.is_partial:
         raise CheckError(f"{out}: is not complete; the whole command with --out {out} makes what is missing")
 

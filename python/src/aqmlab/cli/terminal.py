@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import rich.text
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
 
 from aqmlab.vocabulary.printable import printable
 
@@ -36,9 +38,32 @@ class Terminal(Console):
         width = None if stream.isatty() or "COLUMNS" in os.environ else WIDTH_ELSEWHERE
         super().__init__(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
+    def print(self, *objects: Any, **named: Any) -> None:
+        """Print what rich lays out, without the blanks with which it fills lines."""
+        super().print(*map(_Trimmed, objects), **named)
+
     def render_str(self, text: str, **named: Any) -> rich.text.Text:
         """Return what is printed for a plain text."""
         return super().render_str(printable(text), **named)
+
+
+class _Trimmed:
+    """Something to print whose lines end where their text ends."""
+
+    def __init__(self, what: Any) -> None:
+        self._what = what
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        what = console.render_str(self._what) if isinstance(self._what, str) else self._what
+        for line in console.render_lines(what, options, pad=False):
+            kept = list(line)
+            while kept and not kept[-1].text.strip(" "):
+                kept.pop()
+            if kept:
+                last = kept.pop()
+                kept.append(Segment(last.text.rstrip(" "), last.style, last.control))
+            yield from kept
+            yield Segment.line()
 
 
 def tell(what: object) -> None:

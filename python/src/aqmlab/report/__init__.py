@@ -20,11 +20,15 @@ from aqmlab import FULL_VERSION
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
-from aqmlab.report.answer import over_scenarios, sentences
+from aqmlab.report.answer import over_scenarios
 from aqmlab.results import swept
+from aqmlab.results.differences import Comparison
+from aqmlab.results.document import family
+from aqmlab.results.headline import headlines
+from aqmlab.results.setting_line import setting_line
 from aqmlab.results.settings import aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
-from aqmlab.results.summary import Comparison, Row
+from aqmlab.results.summary import Row
 from aqmlab.results.tables import SWEEP_COLUMNS, filled, in_units, line
 from aqmlab.scenario import registry
 from aqmlab.vocabulary import metrics
@@ -91,6 +95,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         # What is not compared with the first: an AQM in another engine.
         against={one.aqm: one.reference for one in result.comparisons if one.reference != result.aqms[0]},
         scenario=result.scenarios[0],
+        family=family(result),
         settings=settings(result),
         as_run=aqms(result),
         figures=[(figure, inline(figure.bare_svg, figure.title), *_chart(figure.name)) for figure in drawn],
@@ -154,7 +159,7 @@ def _verdicts(comparisons: Sequence[Comparison]) -> dict[str, Any]:
 
 def _verdict(one: Comparison) -> DifferenceCell:
     metric = metrics.find(one.metric)
-    text = one.words.removeprefix(f"{metric.phrase} ").removeprefix("is ")
+    text = one.verdict
     if not one.difference.is_distinguishable:
         return DifferenceCell(metric, text, "plain")
     is_better = (one.difference.estimate.value > 0.0) == (metric.better == "higher")
@@ -167,6 +172,7 @@ def notebook(result: Result) -> str:
         result=result,
         table=sheets(result)[0].summary,
         styles=label_styles(result.aqms),
+        answer=headlines(result),
         rankings=[one.words for one in result.rankings if one.point == 0],
         n=max((row.estimate.n for row in result.shown_rows if row.point == 0), default=0),
     )
@@ -179,7 +185,8 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "summary": tables.summary,
         "more": tables.more,
         "first_port": tables.first_port,
-        "answer": sentences(result, number),
+        "answer": headlines(result, number),
+        "line": setting_line(result, number),
         "comparisons": [one for one in result.comparisons if one.point == number],
         "verdicts": _verdicts([one for one in result.comparisons if one.point == number]),
         "rankings": [one.words for one in result.rankings if one.point == number],

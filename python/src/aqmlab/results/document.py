@@ -8,11 +8,12 @@ from typing import Any
 import polars as pl
 
 from aqmlab.results import precision
+from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import RUN
 from aqmlab.results.model import Result
 from aqmlab.results.ranking import Ranking
-from aqmlab.results.summary import Comparison, Row
-from aqmlab.stats.statistics import Difference
+from aqmlab.results.summary import Row
+from aqmlab.stats.statistics import CONFIDENCE, Difference
 
 FORMAT_VERSION = 1
 
@@ -32,14 +33,21 @@ def document(result: Result) -> dict[str, Any]:
         "warnings": result.warnings,
         "runs": _runs(result),
         "summary": [_tagged(result, row.point, _estimate(row)) for row in result.rows],
+        "family": family(result),
         "differences": [_tagged(result, one.point, _difference(one)) for one in result.comparisons],
         **_stop(result),
         "rankings": [_tagged(result, one.point, _ranking(one)) for one in result.rankings],
     }
 
 
+def family(result: Result) -> dict[str, Any]:
+    """Return by which tests the AQMs of a result are compared: their number and how it is accounted for."""
+    tests = sum(one.difference.p_value is not None for one in result.family)
+    return {"tests": tests, "correction": "Holm", "intervals": "Bonferroni", "confidence": CONFIDENCE}
+
+
 def differences(result: Result) -> pl.DataFrame:
-    """Return the paired differences against the first AQM, with Holm's correction, in numbers and in words."""
+    """Return the paired differences against the first AQM in numbers and in words, with simultaneous intervals."""
     return pl.DataFrame(
         [{**result.points[one.point], **_row(one)} for one in result.comparisons], infer_schema_length=None
     )
@@ -126,4 +134,4 @@ def _paired(difference: Difference) -> dict[str, Any]:
     )
 
 
-__all__ = ["FORMAT_VERSION", "differences", "document"]
+__all__ = ["FORMAT_VERSION", "differences", "document", "family"]

@@ -9,11 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.results import fairness, ranking
+from aqmlab.results import differences, fairness, ranking
 from aqmlab.results import summary as _summary
+from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import Frames, plain
 from aqmlab.results.ranking import Ranking
-from aqmlab.results.summary import Comparison, Row
+from aqmlab.results.summary import Row
 from aqmlab.vocabulary.units import parse_span
 
 
@@ -22,11 +23,13 @@ class Result:
     """Runs of one or more scenarios, with everything needed to interpret them.
 
     Frames: `runs` (one row per run), `flows` (per flow and run), `series` (long form), `queues`, `histograms`.
+    ``compared`` are the metrics in which AQMs are compared.
     """
 
     manifest: dict[str, Any]
     frames: Frames
     folder: Path | None = None
+    compared: tuple[str, ...] = differences.COMPARED
 
     @property
     def title(self) -> str:
@@ -121,15 +124,20 @@ class Result:
         return fairness.is_shown(self.scenarios[point], metric)
 
     @functools.cached_property
+    def family(self) -> list[Comparison]:
+        """Paired differences of all pairs of AQMs, of the metrics that are shown: one family of tests."""
+        return differences.family(self.frames, range(len(self.points)), self.aqms, self.compared, self.shows)
+
+    @functools.cached_property
     def comparisons(self) -> list[Comparison]:
-        """Paired differences against the first AQM, of the metrics that are shown."""
-        found = _summary.compare(self.frames, range(len(self.points)), self.aqms)
-        return [one for one in found if self.shows(one.point, one.metric)]
+        """The differences of the family that are against the first AQM."""
+        against = {aqm: differences.reference(aqm, self.aqms) for aqm in self.aqms}
+        return [one for one in self.family if against[one.aqm] == one.reference]
 
     @functools.cached_property
     def rankings(self) -> list[Ranking]:
-        """The order of the AQMs by each metric shown, all pairs compared; nothing with one AQM or one seed."""
-        found = ranking.rankings(self.frames, self.rows, range(len(self.points)), self.aqms)
+        """The order of the AQMs by each metric of the family; nothing with one AQM or one seed."""
+        found = ranking.rankings(self.family, self.rows, range(len(self.points)), self.aqms, self.compared)
         return [one for one in found if self.shows(one.point, one.metric)]
 
     @functools.cached_property
@@ -141,7 +149,7 @@ class Result:
         """Return the same runs under another manifest; what was summarised of them is kept."""
         other = replace(self, manifest=manifest)
         vars(other).update(
-            {name: vars(self)[name] for name in ("rows", "comparisons", "rankings") if name in vars(self)}
+            {name: vars(self)[name] for name in ("rows", "family", "comparisons", "rankings") if name in vars(self)}
         )
         return other
 

@@ -1,4 +1,4 @@
-"""The order of AQMs by a metric, in words: who is ahead of whom, by how much, and who cannot be told apart."""
+"""The order of AQMs by a metric: who is ahead of whom, and between which the data show no difference."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aqmlab.results.frames import Frames
-from aqmlab.results.summary import Row, differences, in_unit
+from aqmlab.results.differences import Comparison
+from aqmlab.results.summary import Row
 from aqmlab.stats.statistics import Difference
 from aqmlab.vocabulary import metrics
-from aqmlab.vocabulary.names import listed
 
 
 @dataclass(frozen=True)
@@ -41,62 +40,53 @@ class Ranking:
     def behind(self, aqm: str) -> list[str]:
         """Those that an AQM is distinguishably ahead of."""
         later = self.aqms[self.aqms.index(aqm) + 1 :]
-        return [one for one in later if (aqm, one) in self.pairs and self.pairs[aqm, one].is_distinguishable]
+        return [one for one in later if self._differ(aqm, one)]
 
     @property
     def best(self) -> list[str]:
-        """The first, and all that are not distinguishable from it."""
-        return [aqm for aqm in self.aqms if aqm not in self.behind(self.aqms[0])]
+        """The first group: no other AQM lies between them, and no two of them are distinguishable."""
+        return list(self.groups[0])
 
     @property
-    def worst(self) -> list[str]:
-        """The last, and all that are not distinguishable from it."""
-        return [aqm for aqm in self.aqms if self.aqms[-1] not in self.behind(aqm)]
-
-    def alike(self, aqms: Sequence[str]) -> str:
-        """In which way some are alike: equal in every run or not distinguishable; empty if two of them differ."""
-        found = [self.pairs.get(pair) for pair in itertools.combinations(aqms, 2)]
-        if all(one is not None and one.is_zero for one in found):
-            return "equal in every run"
-        return "" if any(one is not None and one.is_distinguishable for one in found) else "not distinguishable"
+    def is_decided(self) -> bool:
+        """Whether any two are distinguishable."""
+        return len(self.groups) > 1
 
     @property
     def words(self) -> str:
-        """The order in words."""
-        metric = metrics.find(self.metric)
-        alike = [f"{listed(group)} are {self.alike(group)}" for group in self.groups if len(group) > 1]
-        across = [f"{aqm} is not distinguishable from {listed(others)}" for aqm, others in self._across() if others]
-        apart = []
-        for step in self.steps:
-            estimate = step.difference.estimate
-            text = in_unit(metric, estimate.value, estimate.low, estimate.high)
-            ends = sorted(abs(end) for end in (estimate.low, estimate.high) if end is not None)
-            interval = ", ".join(text(end, bare=True) for end in ends)
-            how = "higher" if metric.better == "higher" else "lower"
-            apart.append(f"{step.ahead} is {how} than {step.behind} by {text(abs(estimate.value))} [{interval}]")
-        return f"{metric.phrase}: {'; '.join([*alike, *across, *apart])}"
+        """The order: ``<`` or ``>`` where two differ, ``≈`` without a clear difference, ``=`` if every run agrees.
 
-    def _across(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield each AQM with those after it that share no group with it, and yet are not distinguishable from it."""
-        for place, aqm in enumerate(self.aqms):
-            known = {*self.behind(aqm), *(one for group in self.groups if aqm in group for one in group)}
-            yield aqm, [one for one in self.aqms[place + 1 :] if one not in known]
+        What does not follow from the neighbours is added: ``a ≈ b ≈ c; a < c``.
+        """
+        phrase = metrics.find(self.metric).phrase
+        signs = [self._sign(one, other) for one, other in itertools.pairwise(self.aqms)]
+        chain = self.aqms[0] + "".join(f" {sign} {aqm}" for sign, aqm in zip(signs, self.aqms[1:], strict=True))
+        return "; ".join([f"{phrase}: {chain}", *self._exceptions(signs)])
+
+    def _exceptions(self, signs: Sequence[str]) -> Iterator[str]:
+        """Yield the pairs of AQMs that are no neighbours and whose relation is not what the neighbours' suggest."""
+        for one, other in itertools.combinations(range(len(self.aqms)), 2):
+            between = any(sign in "<>" for sign in signs[one:other])
+            sign = self._sign(self.aqms[one], self.aqms[other])
+            if other > one + 1 and (sign in "<>") != between:
+                yield f"{self.aqms[one]} {sign} {self.aqms[other]}"
+
+    def _sign(self, ahead: str, behind: str) -> str:
+        if self._differ(ahead, behind):
+            return ">" if metrics.find(self.metric).better == "higher" else "<"
+        pair = self.pairs.get((ahead, behind))
+        return "=" if pair is not None and pair.is_zero else "≈"
+
+    def _differ(self, ahead: str, behind: str) -> bool:
+        pair = self.pairs.get((ahead, behind))
+        return pair is not None and pair.is_distinguishable
 
 
 def rankings(
-    frames: Frames,
-    rows: Sequence[Row],
-    points: Sequence[int],
-    aqms: Sequence[str],
-    names: Sequence[str] = metrics.COMPARED,
+    family: Sequence[Comparison], rows: Sequence[Row], points: Sequence[int], aqms: Sequence[str], names: Sequence[str]
 ) -> list[Ranking]:
-    """Return the order of the AQMs of each scenario by each metric.
-
-    All pairs are compared; Holm's correction covers those of a metric, in a sweep over all scenarios.
-    """
-    pairs = list(itertools.combinations(aqms, 2))
-    found = differences(frames, points, pairs, names, lambda one: one.metric)
-    compared = {(one.point, one.metric, one.reference, one.aqm): one.difference for one in found}
+    """Return the order of AQMs in each scenario by each metric, from the differences of all pairs (`family`)."""
+    compared = {(one.point, one.metric, one.reference, one.aqm): one.difference for one in family}
     means = {(row.point, row.metric, row.aqm): row.estimate.value for row in rows if row.estimate.n > 1}
 
     def ranking(point: int, name: str) -> Ranking | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import Frames
-from aqmlab.results.summary import Comparison, Row
+from aqmlab.results.summary import Row
 from aqmlab.vocabulary import metrics, quantities
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ SHOWN = ("qdelay_mean_ms", "goodput_mbit", "loss_ratio", "jain_index", "slowdown
 # A larger sweep is shown as best and worst scenarios instead of one table for each.
 MOST_TABLES = 6
 
-Side: TypeAlias = Literal["lower", "higher", "not distinguishable"]
+Side: TypeAlias = Literal["lower", "higher", "no clear difference"]
+NO_DIFFERENCE: Side = "no clear difference"
 
 
 def columns(points: Sequence[Mapping[str, str]]) -> dict[str, pl.Series]:
@@ -71,15 +73,15 @@ class Order:
         known = {side: places for side, places in self.sides.items() if places}
         if len(known) == 1:
             (side,) = known
-            of_all = "any scenario" if side == "not distinguishable" else "all scenarios"
-            return f"{phrase} is {side} in {of_all}"
+            of_all = "any scenario" if side == NO_DIFFERENCE else "all scenarios"
+            return f"{phrase}: {side} in {of_all}"
         total = sum(map(len, known.values()))
         parts: list[str] = []
         for side, places in known.items():
             shared = common([points[place] for place in places], points)
             of_all = "" if parts else f" of {total} scenarios"
             parts.append(f"{side} in {len(places)}{of_all}" + (f" ({shared})" if shared else ""))
-        return f"{phrase} is {', '.join(parts)}"
+        return f"{phrase}: {', '.join(parts)}"
 
 
 def extremes(result: Result) -> list[Extremes]:
@@ -103,7 +105,7 @@ def orders(result: Result) -> list[Order]:
         for name in SHOWN:
             own = [one for one in result.comparisons if one.aqm == aqm and one.metric == name]
             if own:
-                sides: dict[Side, list[int]] = {"lower": [], "higher": [], "not distinguishable": []}
+                sides: dict[Side, list[int]] = {"lower": [], "higher": [], NO_DIFFERENCE: []}
                 for one in own:
                     sides[_side(one)].append(one.point)
                 found.append(Order(name, aqm, own[0].reference, sides))
@@ -128,5 +130,5 @@ def common(points: Sequence[Mapping[str, str]], every: Sequence[Mapping[str, str
 
 def _side(one: Comparison) -> Side:
     if not one.difference.is_distinguishable:
-        return "not distinguishable"
+        return NO_DIFFERENCE
     return "higher" if one.difference.estimate.value > 0.0 else "lower"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aqmlab.results.ranking import rankings
-from aqmlab.results.summary import in_unit
+from aqmlab.results.differences import in_unit
 from aqmlab.stats.statistics import Difference
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
@@ -59,7 +58,7 @@ def _card(outcome: Outcome, control: str, known: str) -> Card:
             if OVER in column:
                 continue
             metric = metrics.find(column)
-            for one in rankings(result.frames, result.shown_rows, range(len(result.points)), result.aqms, [column]):
+            for one in [one for one in result.rankings if one.metric == column]:
                 pair = (control, known) if (control, known) in one.pairs else (known, control)
                 difference = one.pairs.get(pair)
                 if difference is None:

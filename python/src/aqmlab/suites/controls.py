@@ -63,7 +63,7 @@ def turned(result: Result, traffic: Sequence[str]) -> Result:
         for shown, aqm, scenario in settings
     ]
     frames = replace(result.frames.each(lambda frame: _moved(frame, places)).sorted(controls), swept=())
-    return Result({**result.manifest, "points": points}, frames, result.folder)
+    return replace(result, manifest={**result.manifest, "points": points}, frames=frames)
 
 
 def _contestants(controls: Sequence[str]) -> list[dict[str, str]]:

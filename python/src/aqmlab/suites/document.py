@@ -16,7 +16,7 @@ from aqmlab.suites.run import Outcome, Part
 from aqmlab.suites.table import by_phase, of_phases, table
 
 FORMAT_VERSION = 1
-OF_RESULT = ("scenario", "partial", "warnings", "summary", "differences", "rankings")
+OF_RESULT = ("scenario", "partial", "warnings", "summary", "family", "differences", "rankings")
 
 
 def document(outcome: Outcome) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def _of_part(part: Part, engines: Sequence[str]) -> Iterator[Pair]:
 
 def _order(part: Part, point: int, aqms: Sequence[str], metric: str) -> Ranking | None:
     known = [aqm for aqm in aqms if aqm in part.result.aqms]
-    found = rankings(part.result.frames, part.result.rows, [point], known, [metric]) if len(known) > 1 else []
+    found = rankings(part.result.family, part.result.rows, [point], known, [metric]) if len(known) > 1 else []
     return found[0] if found else None
 
 

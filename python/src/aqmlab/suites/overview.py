@@ -71,8 +71,8 @@ def _short(grid: Grid, at: int, cell: Estimate | None) -> str:
 
 
 def _best(result: Result, column: str, aqms: Sequence[str]) -> list[str]:
-    """The first and what is not distinguishable from it; none if all are alike, or nothing is better."""
+    """The best and what is no different from it; none if all are alike, or nothing is better."""
     if OVER in column or not metrics.find(column).better:
         return []
-    found = rankings(result.frames, result.shown_rows, [0], aqms, [column])
-    return found[0].best if found and len(found[0].groups) > 1 else []
+    found = rankings(result.family, result.shown_rows, [0], aqms, [column])
+    return found[0].best if found and found[0].is_decided else []

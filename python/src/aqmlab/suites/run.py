@@ -14,7 +14,7 @@ from aqmlab.results import Result
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, registry
 from aqmlab.suites import controls as of_controls
-from aqmlab.suites.plan import Entry, Suite
+from aqmlab.suites.plan import OVER, Entry, Suite
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.names import engine_of, on
 
@@ -143,6 +143,8 @@ def conduct(
             watcher.on_begin(f"{number + 1}/{len(planned)} {entry.section} {entry.title}")
         place = folder / entry.name
         result = experiment.conduct(loaded, "suite", jobs, place, watcher, with_report=False, engine=engine)
+        matters = tuple(column for column in entry.matters if OVER not in column)
+        result = replace(result, compared=(*result.compared, *matters))
         parts.append(Part(entry, result, of_controls.turned(result, entry.flows) if compared else result))
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt

@@ -57,7 +57,7 @@ class Improvement:
             return f"beats the default by {size} of {metric.phrase} {ends}"
         if self.difference.is_distinguishable:
             return f"does not beat the default: {metric.phrase} is {size} higher {ends}"
-        return f"does not beat the default: {metric.phrase} is not distinguishable {ends}"
+        return f"does not beat the default: no clear difference in {metric.phrase} {ends}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def judged(result: Result, goal: Goal, aqms: Sequence[str]) -> list[Judged]:
 
 
 def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> list[Improvement]:
-    """Return the verdicts on all metrics of the goal; Holm's correction covers them.
+    """Return the verdicts on all metrics of the goal, as one family of tests.
 
     Raises:
         InputError: if a run has no value of one.
@@ -121,7 +121,7 @@ def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> li
                 unit, own, other = "seeds", _runs(result, aqm, metric), _runs(result, default, metric)
             default_mean, tuned_mean = (sum(side) / len(side) for side in (other, own))
             found.append(Improvement(aqm, metric, default_mean, tuned_mean, statistics.paired(own, other), unit))
-    corrected = statistics.holm([one.difference for one in found])
+    corrected = statistics.family([one.difference for one in found])
     return [
         Improvement(one.aqm, one.metric, one.default, one.tuned, difference, one.unit)
         for one, difference in zip(found, corrected, strict=True)

@@ -1,0 +1,131 @@
+"""The answer of a comparison: what each AQM changes against the first, the largest effect first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from aqmlab.results.differences import NOTICED, Comparison
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.metrics import Metric
+from aqmlab.vocabulary.units import readable
+
+if TYPE_CHECKING:
+    from aqmlab.results.model import Result
+
+# What is asked of every AQM, whether it differs or not.
+ASKED = ("qdelay_mean_ms", "goodput_mbit")
+# More effects are in the tables.
+MOST_EFFECTS = 3
+# Above this ratio, "10 times" is easier than "900 % more".
+TIMES = 3.0
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What an AQM changes against its reference, in words."""
+
+    aqm: str
+    reference: str
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        """The same with its subject."""
+        return f"{self.aqm}: {self.words}."
+
+
+def headlines(result: Result, point: int = 0) -> list[Headline]:
+    """Return a line for each AQM but the first; none of a single AQM."""
+    found = []
+    for aqm in result.aqms[1:]:
+        own = [one for one in result.comparisons if one.aqm == aqm and one.point == point]
+        if own:
+            found.append(Headline(aqm, own[0].reference, _words(result, own, point)))
+    return found
+
+
+def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str:
+    reference, aqm = comparisons[0].reference, comparisons[0].aqm
+    if _is_same(result, point, reference, aqm):
+        return f"the same as {reference} in every run"
+    known = {one.metric: one for one in comparisons}
+    clear = [known[name] for name in (*ASKED, *NOTICED) if name in known and _is_shown(known[name])]
+    clear.sort(key=_size, reverse=True)
+    rest = [known[name] for name in ASKED if name in known and known[name] not in clear]
+    if not clear:
+        names = " or ".join(_noun(metrics.find(one.metric)) for one in rest)
+        return f"no clear difference from {reference} in {names}" if names else f"no clear difference from {reference}"
+    parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
+    return ", ".join([*parts, *(f"{_noun(metrics.find(one.metric))} ≈" for one in rest)])
+
+
+def _is_shown(one: Comparison) -> bool:
+    """Whether a difference is beyond chance; of one run, whether there is any."""
+    if one.difference.p_value is None:
+        before, after, _ = _pair(one)
+        return before != after
+    return one.difference.is_distinguishable
+
+
+def _is_same(result: Result, point: int, *aqms: str) -> bool:
+    """Return whether AQMs have the same metrics in every run, to the last bit."""
+    runs = result.runs.filter(pl.col("point") == point).select("aqm", "seed", *result.frames.metrics)
+    first, *others = (runs.filter(pl.col("aqm") == aqm).drop("aqm").sort("seed") for aqm in aqms)
+    return all(one.equals(first) for one in others)
+
+
+def _size(one: Comparison) -> float:
+    """How large an effect is: the logarithm of the ratio, so that half is as much as twice."""
+    after, before = one.reference_value + one.difference.estimate.value, one.reference_value
+    return abs(math.log(after / before)) if after > 0.0 and before > 0.0 else math.inf
+
+
+def _effect(one: Comparison, reference: str) -> str:
+    """Return an effect in words: against a reference it has its values, and otherwise its size alone."""
+    metric = metrics.find(one.metric)
+    before, after, unit = _pair(one)
+    than, values = (f" than {reference}", f" ({before} → {after}{unit})") if reference else ("", "")
+    more = "more" if one.difference.estimate.value > 0.0 else "less"
+    noun = _noun(metric)
+    value = one.reference_value + one.difference.estimate.value
+    if one.reference_value <= 0.0 or value <= 0.0 or not metric.unit:
+        # A share of nothing, or of a score, says nothing.
+        return f"{more.replace('more', 'higher').replace('less', 'lower')} {noun}{than} ({before} → {after}{unit})"
+    ratio = value / one.reference_value
+    if ratio > TIMES:
+        return f"{ratio:.2g} times the {noun}{f' of {reference}' if reference else ''}{values}"
+    return f"{_percent(abs(ratio - 1.0))} {more} {noun}{than}{values}"
+
+
+def _percent(share: float) -> str:
+    percent = 100.0 * share
+    if percent < 0.05:
+        return "<0.1 %"
+    return f"{percent:.0f} %" if percent >= 0.95 else f"{percent:.1f} %"
+
+
+def _noun(metric: Metric) -> str:
+    """The name of a metric in a sentence: it goes without saying that it is a mean."""
+    return metric.phrase.removeprefix("mean ")
+
+
+def _pair(one: Comparison) -> tuple[str, str, str]:
+    """Return both values with as many digits as tell them apart, and their unit with a blank before it."""
+    metric = metrics.find(one.metric)
+    before, after = one.reference_value, one.reference_value + one.difference.estimate.value
+    unit, factor, _ = readable("share" if metric.is_share else metric.unit, max(abs(before), abs(after)))
+    least = min(abs(before), abs(after)) * factor
+    digits = 0 if least >= 10.0 else 1
+    texts = [f"{value * factor:.{digits}f}" for value in (before, after)]
+    while texts[0] == texts[1] and digits < 3:
+        digits += 1
+        texts = [f"{value * factor:.{digits}f}" for value in (before, after)]
+    return texts[0], texts[1], f" {unit}" if unit else ""
+
+
+__all__ = ["Headline", "headlines"]

@@ -1,0 +1,115 @@
+"""A scenario in one line: link, buffer, traffic and runs, as a caption above its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.results.ports import FULL_IP_PACKET_BYTES
+from aqmlab.vocabulary.units import parse_bytes, parse_rate, parse_span, readable
+
+if TYPE_CHECKING:
+    from aqmlab.results.model import Result
+
+# More groups of flows are counted.
+MOST_GROUPS = 4
+BITS_PER_MBIT = 1e6
+NANOS_PER_MS = 1e6
+
+
+def setting_line(result: Result, point: int = 0) -> str:
+    """Return a scenario in one line."""
+    scenario = result.scenarios[point]
+    parts = [
+        ", ".join(part for part in _link(scenario) if part),
+        _traffic(scenario["flows"], scenario["capture"]),
+        _runs(scenario),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def rate(text: str) -> str:
+    """Write a rate with its unit as people do.
+
+    >>> rate("20mbit"), rate("2500mbit")
+    ('20 Mbit/s', '2.5 Gbit/s')
+
+    """
+    value = parse_rate(text) / BITS_PER_MBIT
+    unit, factor, _ = readable("Mbit/s", value)
+    return f"{value * factor:.4g} {unit}"
+
+
+def span(text: str) -> str:
+    """Write a time with its unit as people do.
+
+    >>> span("40ms"), span("30s"), span("1500us")
+    ('40 ms', '30 s', '1.5 ms')
+
+    """
+    value = parse_span(text) / NANOS_PER_MS
+    return f"{value / 1e3:.4g} s" if value >= 1e3 else f"{value:.4g} ms"
+
+
+def _link(scenario: Mapping[str, Any]) -> list[str]:
+    topology = str(scenario["topology"])
+    if scenario.get("link_trace"):
+        link = f"trace {Path(scenario['link_trace']).name} (mean {rate(scenario['link_trace_mean_rate'])})"
+    else:
+        link = rate(scenario["rate"]) if scenario.get("rate") else ""
+    return [
+        topology if topology != "dumbbell" else "",
+        link,
+        span(scenario["rtt"]) if scenario.get("rtt") else "",
+        _buffer(scenario),
+    ]
+
+
+def _buffer(scenario: Mapping[str, Any]) -> str:
+    """The buffer, with the time that a full one takes to drain where the link has one rate."""
+    size = str(scenario["buffer"])
+    limits = {str(aqm["params"].get("limit", size)) for aqm in scenario["aqm"] if "params" in aqm}
+    if len(limits) > 1:
+        return "buffers of each AQM's own"
+    size = limits.pop() if limits else size
+    packet = FULL_IP_PACKET_BYTES + parse_bytes(scenario["overhead"])
+    in_packets = size.endswith("p") and size[:-1].isdigit()
+    shown = f"buffer {size[:-1]} packets" if in_packets else f"buffer {size}"
+    if not scenario.get("rate"):
+        return shown
+    try:
+        octets = int(size[:-1]) * packet if in_packets else parse_bytes(size)
+    except ValueError:
+        return shown
+    ms = octets * 8 / parse_rate(scenario["rate"]) * 1e3
+    return f"{shown} ({ms:.0f} ms)" if ms >= 10.0 else f"{shown} ({ms:.2g} ms)"
+
+
+def _traffic(flows: Sequence[str], captures: Sequence[str]) -> str:
+    groups = [_group(flow) for flow in flows]
+    if len(groups) > MOST_GROUPS:
+        groups = [*groups[: MOST_GROUPS - 1], f"{len(groups) - MOST_GROUPS + 1} more groups"]
+    return ", ".join([*groups, *(Path(capture).name for capture in captures)])
+
+
+def _group(flow: str) -> str:
+    """A group of flows: how many, of which kind, and its name if that is another.
+
+    >>> _group("8*cubic:name=cubic:iw=10"), _group("1*cbr:rate=1mbit:name=probe")
+    ('8 cubic', '1 cbr (probe)')
+
+    """
+    head, *pairs = flow.split(":")
+    count, star, kind = head.partition("*")
+    name = next((value for key, _, value in (pair.partition("=") for pair in pairs) if key == "name"), "")
+    shown = f"{count} {kind}" if star else head
+    return f"{shown} ({name})" if name and name != (kind if star else head) else shown
+
+
+def _runs(scenario: Mapping[str, Any]) -> str:
+    seeds = len(scenario["seeds"])
+    return f"{seeds} seed{'s' if seeds > 1 else ''} of {span(scenario['duration'])}"
+
+
+__all__ = ["rate", "setting_line", "span"]

@@ -112,8 +112,9 @@ nightly: store-check soak ## what takes too long for every change: a flood of a 
 	cargo test --locked -p aqm-core --test conformance -q -- --ignored
 	AQMLAB_KILLS=30 $(BIN)/pytest $(PARALLEL) python/tests/store_tests.py -k outlive
 
-coverage: $(NATIVE) ## simulate how often the intervals hold the truth (three minutes)
+coverage: $(NATIVE) ## simulate how often intervals hold the truth and marks are wrong (five minutes)
 	$(BIN)/python scripts/coverage.py
+	$(BIN)/python scripts/mark_rates.py --write docs/statistics.md
 
 verdict-rates: $(NATIVE) ## simulate how often verdicts on claims are wrong (two minutes)
 	$(BIN)/python scripts/verdict_rates.py

@@ -1,0 +1,30 @@
+"""Marks are wrong as rarely as they say, and intervals hold together: the short form of `make coverage`."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from conftest import ROOT, script
+
+SCRIPT = script("mark_rates")
+PAGE = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
+EXPERIMENTS = 200
+
+
+@pytest.mark.parametrize("runs", SCRIPT.RUNS)
+@pytest.mark.parametrize("truth", SCRIPT.TRUTHS)
+def normal_values_are_marked_wrongly_in_5_percent_of_results_at_most(truth: str, runs: int) -> None:
+    found = SCRIPT.rates(SCRIPT.DRAWS["normal"], SCRIPT.TRUTHS[truth], runs, EXPERIMENTS)
+    # 5 % of 200 are 10, and their standard deviation 3.
+    assert found.wrong <= 0.08
+    assert found.held >= 0.92
+
+
+def a_line_of_the_page_is_what_the_script_writes() -> None:
+    assert SCRIPT.line("normal", "no difference", 3) in PAGE
+
+
+def the_page_has_the_cases_of_the_script() -> None:
+    for values, truth, runs in itertools.product(SCRIPT.DRAWS, SCRIPT.TRUTHS, SCRIPT.RUNS):
+        assert f"| {values} | {truth} | {runs} |" in PAGE

@@ -18,7 +18,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live validate-p4 rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live validate-p4 quick-papers rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -175,6 +175,9 @@ validate-stacks: $(NATIVE) ## compare quinn's congestion controls with ours in 9
 
 validate-live: $(NATIVE) ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)
 	$(BIN)/python validate/live/compare.py --cells 120 --write
+
+quick-papers: $(NATIVE) ## run the quick forms of all papers: time, and verdicts beside the full forms' (some minutes)
+	$(BIN)/python scripts/quick_forms.py
 
 validate-p4: $(NATIVE) ## compile p4/pmqecn.p4 and compare it in BMv2 with the simulator's program, packet by packet (three minutes; needs p4c-bm2-ss, simple_switch and root: PATH or P4_PREFIX=/path); WRITE=1 writes p4/results.md
 	cd p4 && ../$(BIN)/python -m bmv2.validate $(if $(WRITE),--write)

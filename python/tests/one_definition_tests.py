@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 from conftest import script
@@ -10,7 +11,9 @@ from conftest import script
 from aqmlab import papers, scenario
 from aqmlab.papers import searching
 from aqmlab.papers.verdicts import Verdict
+from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment
+from aqmlab.search.runs import Runs
 
 PAPERS = {name: papers.find(name) for name in papers.built()}
 # Their definitions changed after their last full form, which is run again with the next release.
@@ -91,3 +94,38 @@ def the_table_of_a_readme_is_that_of_what_is_kept(name: str) -> None:
     paper, results = PAPERS[name], script("paper_results")
     readme = (paper.folder / "README.md").read_text(encoding="utf-8")
     assert results.written(readme, paper) == readme
+
+
+def sampled_configurations_judge_a_claim_at_every_point_of_its_sweep_and_run_no_other() -> None:
+    paper = PAPERS["daqm"]
+    searched = searching.load(paper)
+    targets = {one.name: one for one in searching.targets(paper, searched)}
+    asked = {dict(one.measure.point).get("size") for one in targets["daqm-3"].quantities}
+    assert asked == {point.point["size"] for point in paper.experiments(paper.main)["size"].points}
+    runs = Runs(searched, [targets["daqm-1"]], Path("unused"), Watcher())
+    assert {need.point["load"] for need in runs._of(searched.base, "load", range(1, 2))} == {"4000kbit"}
+
+
+def a_claim_of_each_point_is_judged_at_each_in_a_sampled_configuration() -> None:
+    claim = next(one for one in PAPERS["daqm"].claims if one.id == "daqm-3")
+    low, high = 1.0, 10.0
+
+    def word(worst: int) -> str:
+        """Return the verdict if dAQM1 is longer at one of two sizes."""
+        values = {
+            claim.quantity(side, point): dict.fromkeys(
+                range(1, 17), high if (side.aqm == "daqm:daqm1") == (point == worst) else low
+            )
+            for side in claim.operands
+            for point in (0, 1)
+        }
+        values |= {
+            claim.quantity(side, point): dict.fromkeys(range(1, 17), 6.0)
+            for side in claim.operands
+            for point in (0, 1)
+            if side.text == "codel.queue"
+        }
+        return searching.grade(claim, values, points=2).word
+
+    assert word(worst=2) == Verdict.REPRODUCED
+    assert word(worst=1) == Verdict.IN_PART

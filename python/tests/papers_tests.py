@@ -407,6 +407,43 @@ def a_full_run_adds_to_what_a_quick_one_left(aqmlab: Command) -> None:
     assert grown == new
 
 
+@pytest.mark.usefixtures("small")
+def one_claim_is_judged_alone_and_says_so(aqmlab: Command) -> None:
+    ended = aqmlab("reproduce", "s-pie", "--claim", "small-1", "--out", "out", "--json", "out.json")
+    assert ended.status == 0
+    assert "not corrected for the number of the paper's other claims" in " ".join(ended.out.split())
+    assert [one["id"] for one in json.loads(Path("out.json").read_text())["claims"]] == ["small-1"]
+    assert "not corrected for the number" in Path("out/s-pie.html").read_text()
+
+
+@pytest.mark.usefixtures("small")
+def a_claim_that_the_paper_does_not_have_is_refused(aqmlab: Command) -> None:
+    for asked, words in (
+        (("s-pie", "--claim", "small-9"), "unknown claim of s-pie 'small-9'"),
+        (("all", "--claim", "small-1"), "--claim: name the paper: a claim belongs to one"),
+    ):
+        ended = aqmlab("reproduce", *asked)
+        assert (ended.status, words in ended.err, Path("results").exists()) == (2, True, False)
+
+
+def a_claim_alone_needs_its_scenarios_alone() -> None:
+    paper = papers.find("daqm")
+    alone = paper.narrowed(["daqm-15"])
+    assert list(alone.experiments(paper.main)) == ["cases"]
+    # Sampled configurations stay those of the whole paper.
+    assert alone.sampled == paper.sampled
+
+
+def bars_are_shares_of_the_largest_where_they_are_normalised(small: Path, aqmlab: Command) -> None:
+    text = (small / "paper.toml").read_text()
+    bars = 'kind = "bars", of = "qdelay_mean_ms"'
+    (small / "paper.toml").write_text(text.replace(bars, f"{bars}, normalised = true"))
+    assert aqmlab("reproduce", "s-pie", "--quick", "--out", "out").status == 0
+    shown = pl.read_csv("out/s-pie/figures/figure-1-printed.csv").filter(pl.col("panel") == "bars")["mean"]
+    assert shown.max() == pytest.approx(1.0)
+    assert 0.0 < float(shown.min() or 0.0) < 1.0
+
+
 def _kept(folder: Path) -> Path:
     (folder / "generated").mkdir(exist_ok=True)
     return folder / "generated/verdicts.csv"

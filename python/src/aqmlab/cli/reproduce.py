@@ -35,6 +35,10 @@ def reproduce(
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="Only this preset: printed, consistent, ...")
     ] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option("--claim", metavar="ID", help="Only this claim and what it needs; may be given again."),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="The same runs with fewer seeds and points of sweeps: two minutes at most.")
     ] = False,
@@ -77,6 +81,8 @@ def reproduce(
     aqmlab reproduce list
 
     aqmlab reproduce s-pie --quick --paper --out mine
+
+    aqmlab reproduce s-pie --claim spie-1 --quick
     """
     from aqmlab import papers, store
     from aqmlab.cli import show
@@ -91,6 +97,9 @@ def reproduce(
     check_count("--seeds", seeds)
     check_target(as_json, force=force)
     chosen = [papers.find(name) for name in (papers.built() if paper == "all" else [paper])]
+    if claim and paper == "all":
+        raise InputError("--claim: name the paper: a claim belongs to one")
+    chosen = [one.narrowed(claim) for one in chosen] if claim else chosen
     if live and (beyond or search):
         raise InputError(f"--live runs nothing else: leave out --{'beyond' if beyond else 'search'}")
     if live and paper == "all":
@@ -174,8 +183,9 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     parts += [Text(paper.summary.text), ""] if paper.summary.text else []
     lines = summary.of_reproduction(reproduction)
     parts += [_summary(lines), "", Text(summary.KEY, style="dim"), ""] if lines else []
-    limits = cards.limits(reproduction)
-    parts += [Text(limits), ""] if limits else []
+    parts += [
+        part for text in (cards.alone(reproduction), cards.limits(reproduction)) if text for part in (Text(text), "")
+    ]
     opening = cards.opening(reproduction.space)
     parts += [Text(opening), ""] if opening else []
     parts += _details(reproduction) if verbose or not lines else []

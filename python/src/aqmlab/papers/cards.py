@@ -192,6 +192,13 @@ def opening(space: Space | None) -> str:
     )
 
 
+def alone(reproduction: Reproduction) -> str:
+    """Return what is not said of claims that were run without the others, in a sentence; nothing for all of them."""
+    if reproduction.paper.needed is None:
+        return ""
+    return "Only these claims were run: their verdicts are not corrected for the number of the paper's other claims."
+
+
 def limits(reproduction: Reproduction) -> str:
     """Return what a quick form cannot decide, in a sentence; nothing for a full one."""
     if not reproduction.quick:

@@ -25,12 +25,14 @@ _SCHEMA = {
     "ci95_low": pl.Float64,
     "ci95_high": pl.Float64,
 }
+MEAN = list(_SCHEMA).index("mean")
 
 
 def table(panel: Panel, result: Result | None) -> pl.DataFrame:
     """Return the table of a panel; some studies need no result."""
     rows = _rows(panel, result)
-    scaled = [pl.col(name) * panel.scale for name in ("mean", "ci95_low", "ci95_high")]
+    largest = max((row[MEAN] for row in rows), default=0.0) if panel.normalised else 0.0
+    scaled = [pl.col(name) * (1.0 / largest if largest else panel.scale) for name in ("mean", "ci95_low", "ci95_high")]
     return pl.DataFrame(rows, _SCHEMA, orient="row").with_columns(scaled)
 
 

@@ -60,6 +60,7 @@ class Panel:
     lines: str
     numbers: str
     logarithmic: bool
+    normalised: bool
     bottom: float
     top: float
     at: tuple[str, ...]
@@ -138,6 +139,7 @@ def _panel(table: Table) -> Panel:
         lines=table.text("lines", ""),
         numbers=table.text("numbers", ""),
         logarithmic=table.flag("logarithmic"),
+        normalised=table.flag("normalised"),
         bottom=table.number("bottom", 0.0),
         top=table.number("top", 0.0),
         at=_at(table),

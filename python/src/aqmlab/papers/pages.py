@@ -89,7 +89,7 @@ def render_page(
             key=summary.KEY,
             meanings=MEANINGS,
             opening=cards.opening(space),
-            limits=cards.limits(reproduction),
+            limits=" ".join(text for text in (cards.alone(reproduction), cards.limits(reproduction)) if text),
             cards=cards.cards(claim_tables(reproduction), reproduction),
             mechanisms=cards.cards(mechanism_tables(reproduction), reproduction),
             live=cards.cards(live_tables(reproduction), reproduction),

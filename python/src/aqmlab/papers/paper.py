@@ -8,7 +8,7 @@ chooses replaces the values of its ``$names``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aqmlab import scenario
@@ -75,7 +75,8 @@ class Paper:
     """A paper, ready to run.
 
     ``mechanisms`` are explanations by ablations, ``live`` what is judged once more on live packets; ``main`` is
-    the preset of its summary, ``generated`` what is kept of its full form.
+    the preset of its summary, ``generated`` what is kept of its full form. ``needed`` names the scenarios that are run,
+    if not all are.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Paper:
     main: str
     summary: Summary
     generated: Generated
+    needed: frozenset[str] | None = None
 
     @property
     def statements(self) -> list[Claim]:
@@ -108,7 +110,7 @@ class Paper:
     def scenarios(self, preset: str) -> dict[str, Path]:
         """Return the scenario files of a preset (or of ``beyond``) by their names."""
         folder = self.folder / (BEYOND if preset == BEYOND else SCENARIOS)
-        return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+        return {path.stem: path for path in sorted(folder.glob("*.toml")) if self._needs(path.stem)}
 
     @property
     def sampled(self) -> dict[str, Path]:
@@ -116,6 +118,27 @@ class Paper:
         files = {path.stem: path for path in sorted((self.folder / SCENARIOS).glob("*.toml"))}
         names = self.sampling.scenarios if self.sampling else ()
         return {name: files[name] for name in names or files}
+
+    def narrowed(self, wanted: Sequence[str]) -> Paper:
+        """Return the paper with these claims alone, and the scenarios that they need.
+
+        Raises:
+            InputError: naming a claim that it does not have.
+
+        """
+        for name in wanted:
+            if name not in (known := [one.id for one in self.statements]):
+                raise unknown(f"claim of {self.name}", name, known)
+
+        def chosen(several: Sequence[Claim]) -> list[Claim]:
+            return [one for one in several if one.id in wanted]
+
+        found = replace(self, claims=chosen(self.claims), mechanisms=chosen(self.mechanisms), live=chosen(self.live))
+        names = (measure.scenario for one in found.statements for measure in one.measures.values())
+        return replace(found, needed=frozenset(names))
+
+    def _needs(self, name: str) -> bool:
+        return self.needed is None or name in self.needed
 
     def experiments(
         self, preset: str, overrides: Mapping[str, str | Sequence[str]] | None = None, *, quick: bool = False
@@ -188,6 +211,10 @@ def load(folder: Path) -> Paper:
         generated=generated.read(folder, [one.id for one in statements], presets),
     )
     table.done()
+    if paper.sampling is not None:
+        aqms = list(dict.fromkeys(side.aqm for claim in paper.statements for side in claim.operands))
+        if paper.sampling.own not in aqms:
+            raise InputError(f"{folder / FILE}: space: own: {unknown('AQM', paper.sampling.own, aqms)}")
     for preset in presets:
         known = {*paper.scenarios(preset), *paper.scenarios(BEYOND)}
         wanted = {measure.scenario for claim in paper.statements for measure in claim.measures.values()}

@@ -15,6 +15,11 @@ const TRANSLATED: &[(&str, &str)] = &[
     ("fq_codel quantum 9000", "fq_codel:linux quantum 9000b"),
     ("fq_codel noecn", "fq_codel:linux noecn"),
     ("fq_codel ce_threshold 1024000", "fq_codel:linux ce_threshold 1024ms"),
+    // tc-fq_codel(8): ECT(1) alone.
+    (
+        "fq_codel ce_threshold 1ms ce_threshold_selector 0x01/0x03",
+        "fq_codel:linux ce_threshold 1ms ce_threshold_selector 1 ce_threshold_mask 3",
+    ),
     ("fq_codel drop_batch 100", "fq_codel:linux drop_batch 100"),
     ("fq_codel limit 1000 flows 256 drop_batch 100", "fq_codel:linux limit 1000p flows 256 drop_batch 100"),
     ("fq_codel limit 100 limit 1000", "fq_codel:linux limit 1000p"),
@@ -121,7 +126,11 @@ const TRANSLATED: &[(&str, &str)] = &[
 
 /// The same, and what the refusal says.
 const REFUSED: &[(&str, &str)] = &[
-    ("fq_codel ce_threshold 1ms ce_threshold_selector 0x01/0x03", "dualpi2 marks by ECN code point"),
+    ("fq_codel ce_threshold 1ms ce_threshold_selector 0x01", "'0x01' is not VALUE/MASK, each from 0 to 0xff"),
+    (
+        "fq_codel ce_threshold 1ms ce_threshold_selector 1/256",
+        "'1/256' is not VALUE/MASK, each from 0 to 0xff",
+    ),
     ("fq_codel limit", "'limit' needs a value"),
     ("fq_codel limits 5", "did you mean 'limit'"),
     ("fq_codel limit 10k", "counts them here, without a unit"),

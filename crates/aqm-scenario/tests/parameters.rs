@@ -54,7 +54,6 @@ const MANUAL: &[(&str, &str)] = &[
 
 /// What has no effect, or is refused with what comes closest: everything else is a parameter.
 const APART: &[(&str, &str)] = &[
-    ("fq_codel", "ce_threshold_selector"),
     ("red", "qevent"),
     ("sfq", "redflowlimit min max avpkt burst probability ecn harddrop"),
     ("cake", "nat nonat wash nowash split-gso no-split-gso via-ethernet"),

@@ -124,6 +124,15 @@ fn json_says_the_same() {
         ),
         (r#"{"kind":"pfifo","handle":"1:","root":true,"options":{"limit":100}}"#, "fifo:tail limit 100p"),
         (
+            r#"[{"kind":"fq_codel","root":true,"options":{"ecn":true,"ce_threshold":999,"ce_threshold_selector":1,"ce_threshold_mask":3}}]"#,
+            "fq_codel:linux ecn ce_threshold 1ms ce_threshold_selector 1 ce_threshold_mask 3",
+        ),
+        // iproute2's q_dualpi2.c prints a step in packets under a key of its own.
+        (
+            r#"[{"kind":"dualpi2","root":true,"options":{"limit":10000,"step-thresh-pkts":3,"ecn-mask":"l4s-ect"}}]"#,
+            "dualpi2:linux limit 10000p step_thresh 3p l4s l4s_ect",
+        ),
+        (
             r#"[{"kind":"dualpi2","root":true,"options":{"limit":10000,"step-thresh-us":1000,"ecn-mask":"l4s-ect","split-gso":null}}]"#,
             "dualpi2:linux limit 10000p step_thresh 1ms l4s l4s_ect",
         ),

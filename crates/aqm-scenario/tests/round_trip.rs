@@ -82,6 +82,7 @@ fn values_that_are_given_come_back() {
         "fifo limit 30kb",
         "fifo:head limit 30p",
         "codel limit 100p target 7ms interval 70ms ecn ce_threshold 1ms",
+        "fq_codel:linux ce_threshold 1ms ce_threshold_selector 1 ce_threshold_mask 3",
         "fq_codel limit 100p flows 64 quantum 300b memory_limit 4mb drop_batch 32 noecn target 500us",
         "pie:linux limit 100p target 20ms tupdate 30ms ecn bytemode dq_rate_estimator",
         "red limit 100p min 20p max 60p nogentle w 0.03125 ecn probability 0.05",

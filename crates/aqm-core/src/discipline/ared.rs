@@ -130,8 +130,14 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     let rate = params.rate("bandwidth").unwrap_or(link.rate).as_bits_per_sec() as f64;
     let capacity = rate / (8.0 * avpkt as f64);
     let min = params.size("min").unwrap_or_else(|| {
-        let packets = params.span("target").as_secs_f64() * capacity / 2.0;
-        Size::Packets((packets as u64).max(5))
+        let packets = (params.span("target").as_secs_f64() * capacity / 2.0).max(5.0);
+        // `RedQueueDisc::InitializeParams()`: thresholds have the unit of the limit.
+        match params.size("limit") {
+            Some(Size::Bytes(_)) if params.choice("code") == "ns3" => {
+                Size::Bytes((packets * avpkt as f64) as u64)
+            }
+            _ => Size::Packets(packets as u64),
+        }
     });
     let max = params.size("max").unwrap_or(min.with_count((3 * min.count()).max(1)));
     let weight = match params.get("w") {
@@ -181,6 +187,11 @@ mod tests {
         assert_eq!((slow.min, slow.max), (5.0, 15.0));
         assert_eq!((law("ared min 8p", 1).max, law("ared w 0.5", 1).weight), (24.0, 0.5));
         assert_eq!(law("ared bandwidth 80mbit", 1).min, 25.0);
+        // ns-3's, in packets of 500 bytes, have the unit of the limit: half of 5 ms of 15 Mbit/s are 9.375 packets.
+        assert_eq!(law("ared:ns3", 15_000_000).min, 9.0);
+        let bytes = law("ared:ns3 limit 150000b", 15_000_000);
+        assert_eq!((bytes.min, bytes.max), (4687.0, 14_061.0));
+        assert_eq!(law("ared limit 150000b", 80_000_000).min, 25.0);
     }
 
     #[test]

@@ -19,6 +19,7 @@
 use super::single::{Gate, Single};
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::cx::Cx;
+use crate::law::CeThreshold;
 use crate::law::codel::{Params as Law, Root, State};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
@@ -139,12 +140,23 @@ pub(super) fn law(params: &Params) -> Law {
         target: params.span("target"),
         interval: params.span("interval"),
         ecn: params.flag("ecn"),
-        ce_threshold: match params.get("ce_threshold") {
-            Value::Span(threshold) => Some(*threshold),
-            _ => None,
-        },
+        ce_threshold: ce_threshold(params),
         root: if params.choice("control_law") == "sqrt" { Root::Exact } else { Root::Newton },
     }
+}
+
+/// Reads the threshold of marks; `fq_codel` has a selector too.
+fn ce_threshold(params: &Params) -> Option<CeThreshold> {
+    let Value::Span(above) = params.get("ce_threshold") else { return None };
+    if !params.names().any(|name| name == "ce_threshold_mask") {
+        return Some(CeThreshold::new(*above));
+    }
+    let octet = |name| params.count(name) as u8;
+    Some(CeThreshold {
+        above: *above,
+        selector: octet("ce_threshold_selector"),
+        mask: octet("ce_threshold_mask"),
+    })
 }
 
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {

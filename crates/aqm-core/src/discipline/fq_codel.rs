@@ -25,7 +25,7 @@ use crate::cx::Cx;
 use crate::law::codel::{Params as Law, State};
 use crate::link::Link;
 use crate::packet::Packet;
-use crate::params::{ParamSpec, Params, Preset, Value};
+use crate::params::{Kind, ParamSpec, Params, Preset, Value};
 use crate::queue::{Flow, Flows};
 
 /// The registry entry.
@@ -49,6 +49,8 @@ pub static INFO: Info = Info {
             "RFC 8290 section 5.2.6, tc-fq_codel(8): on",
         ),
         codel::CE_THRESHOLD,
+        CE_THRESHOLD_SELECTOR,
+        CE_THRESHOLD_MASK,
         codel::CONTROL_LAW,
         codel::MAXPACKET,
         ParamSpec::choice(
@@ -84,6 +86,24 @@ pub static INFO: Info = Info {
     deviations: "credits of zero end a turn; a full queue drops half of a flow's bytes, not packets; memory_limit counts packet bytes; linux: batch drops do not raise CoDel's count",
     build,
 };
+
+const CE_THRESHOLD_SELECTOR: ParamSpec = ParamSpec::new(
+    "ce_threshold_selector",
+    Kind::Count,
+    Value::Count(0),
+    (0.0, 255.0),
+    "DS field, under ce_threshold_mask, of the packets that ce_threshold marks (1 under mask 3: ECT(1), that is L4S)",
+    "tc-fq_codel(8): every packet",
+);
+
+const CE_THRESHOLD_MASK: ParamSpec = ParamSpec::new(
+    "ce_threshold_mask",
+    Kind::Count,
+    Value::Count(0),
+    (0.0, 255.0),
+    "Bits of the DS field that ce_threshold_selector is compared with (0: every packet is meant)",
+    "tc-fq_codel(8): every packet",
+);
 
 /// CoDel for every flow.
 struct CoDelFlows {
@@ -122,6 +142,7 @@ impl FlowLaw for CoDelFlows {
 mod tests {
     use super::super::testing::{Host, ms};
     use crate::signal::DropReason;
+    use alloc::format;
     use alloc::vec::Vec;
 
     #[test]
@@ -160,6 +181,19 @@ mod tests {
         let mut host = Host::new("fq_codel memory_limit 8000b drop_batch 2");
         (0..9).for_each(|cookie| host.put(ms(0), cookie, 1, 1000));
         assert_eq!(host.dropped(), [0, 1]);
+    }
+
+    #[test]
+    fn the_selector_says_whom_the_ce_threshold_is_for() {
+        let run = |selector: &str| {
+            let mut host = Host::new(&format!("fq_codel ce_threshold 1ms {selector}"));
+            (0..3).for_each(|cookie| host.put_ect(ms(0), cookie, 1, 1000));
+            (0..3).for_each(|cookie| assert_eq!(host.get(ms(2)), Some(cookie)));
+            host.marked()
+        };
+        assert_eq!(run(""), [0, 1, 2]);
+        assert_eq!(run("ce_threshold_selector 1 ce_threshold_mask 3"), [0; 0]); // they are ECT(0)
+        assert_eq!(run("ce_threshold_selector 2 ce_threshold_mask 3"), [0, 1, 2]);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub static INFO: Info = Info {
         DQ_THRESHOLD,
         DQ_WEIGHT,
         ACTIVATE,
-        DERANDOMIZE,
+        DERANDOMIZE.with_help("Space the drops (not code ns3.27)"),
         CAP,
         CODE,
     ],

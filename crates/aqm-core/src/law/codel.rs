@@ -3,7 +3,7 @@
 //!
 //! The functions follow the pseudocode of RFC 8289 section 5, and keep its names. They draw no random numbers.
 
-use super::Head;
+use super::{CeThreshold, Head};
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::signal::{DropReason, MarkReason};
@@ -18,8 +18,8 @@ pub struct Params {
     pub interval: Span,
     /// Mark packets of ECN-capable transports instead of dropping them.
     pub ecn: bool,
-    /// Sojourn time above which every ECN-capable packet is marked.
-    pub ce_threshold: Option<Span>,
+    /// Marks beside the law's own.
+    pub ce_threshold: Option<CeThreshold>,
     /// How `interval / sqrt(count)` is computed.
     pub root: Root,
 }
@@ -82,9 +82,8 @@ impl Params {
         }
         if let Some(threshold) = self.ce_threshold
             && let Some(packet) = head.peek()
-            && cx.now.since(packet.arrival) > threshold
         {
-            cx.mark(packet, MarkReason::Threshold);
+            threshold.apply(packet, cx);
         }
         head.pop()
     }
@@ -260,6 +259,35 @@ mod tests {
         assert_eq!(state.rec_inv_sqrt, 32769);
         // 100 ms * 32769 / 65536: too short by 29 %; the next steps correct it.
         assert_eq!(newton.control_law(Time::ZERO, &state).as_nanos(), 50_001_525);
+    }
+
+    #[test]
+    fn newtons_step_is_that_of_the_formula() {
+        // The points that ns-3's test compares with Linux: small estimates, and powers of two for the count.
+        let newton = Params { root: Root::Newton, ..PARAMS };
+        for rec_inv_sqrt in (0..8).map(|shift| 0xff_u16 >> shift) {
+            for count in (0..8).map(|power| 1 << power) {
+                let mut state = State { count, rec_inv_sqrt, ..State::default() };
+                newton.step(&mut state);
+                let x = f64::from(rec_inv_sqrt) / 65536.0;
+                let exact = x * (3.0 - f64::from(count) * x * x) / 2.0 * 65536.0;
+                let is = f64::from(state.rec_inv_sqrt);
+                assert!(is <= exact && exact < is + 1.0, "{rec_inv_sqrt}, {count}: {is} against {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_control_law_adds_the_interval_over_the_root() {
+        let newton = Params { root: Root::Newton, ..PARAMS };
+        for start in (0..=200).map(|step| Time::from_nanos(step * 100_000_000)) {
+            for rec_inv_sqrt in (0..8).map(|shift| 0xff_u16 >> shift) {
+                let state = State { rec_inv_sqrt, ..State::default() };
+                let exact = 1e8 * f64::from(rec_inv_sqrt) / 65536.0;
+                let is = newton.control_law(start, &state).since(start).as_nanos() as f64;
+                assert!(is <= exact && exact < is + 1.0, "{rec_inv_sqrt}: {is} against {exact}");
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod afd;
 pub mod aifo;
 pub mod blue;
+mod ce_threshold;
 pub mod cobalt;
 pub mod codel;
 pub mod daqm;
@@ -24,6 +25,7 @@ pub mod sfb;
 mod share;
 pub mod sp_pifo;
 
+pub use ce_threshold::CeThreshold;
 pub use periodic::Periodic;
 pub use pi::{Controlled, Pi};
 pub use share::Shares;

@@ -146,6 +146,17 @@ impl Rig {
 
     /// A packet arrives; returns its number.
     pub(crate) fn arrive(&mut self, flow: u64, length: u32, ecn: Ecn) -> u64 {
+        self.arrive_with(flow, length, ecn, |_| ())
+    }
+
+    /// The same, with other fields than follow from the flow's number: they must stay the same within a flow.
+    pub(crate) fn arrive_with(
+        &mut self,
+        flow: u64,
+        length: u32,
+        ecn: Ecn,
+        edit: impl FnOnce(&mut Packet),
+    ) -> u64 {
         let cookie = self.ledger.packets.len() as u64;
         self.ledger.packets.push(Entry {
             flow,
@@ -167,6 +178,7 @@ impl Rig {
         // Small packets acknowledge everything before them.
         let ack = TcpView { seq: 0, ack: cookie as u32, payload: 0, flags: 16, has_sack: false };
         packet.tcp = (length <= LONGEST_ACK).then_some(ack);
+        edit(&mut packet);
         self.ledger.arriving = Some(cookie);
         self.call(DropPoint::Enqueue, |qdisc, now, ledger| qdisc.enqueue(packet, now, ledger));
         self.ledger.arriving = None;

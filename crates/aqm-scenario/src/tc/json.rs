@@ -31,6 +31,8 @@ const MEANINGS: [(&str, &str, &str); 9] = [
     ("ecn-mask", "l4s-ect", "l4s_ect"),
     ("ecn-mask", "any-ect", "any_ect"),
 ];
+/// Keys that hold the mask of another key's octet: tc's word has both.
+const MASKS: [(&str, &str); 1] = [("ce_threshold_selector", "ce_threshold_mask")];
 /// Switches that tc prints either way.
 const SWITCHES: [(&str, &str, &str); 4] = [
     ("nat", "nat", "nonat"),
@@ -111,6 +113,9 @@ fn class(object: &Map<String, Value>) -> Result<Class, String> {
 fn words(options: &Map<String, Value>) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for (key, value) in options {
+        if MASKS.iter().any(|(_, mask)| mask == key) {
+            continue;
+        }
         let name = NAMES.iter().find(|(json, _)| json == key).map_or(&**key, |(_, word)| word);
         let text = match value {
             Value::Bool(on) => {
@@ -150,7 +155,9 @@ fn words(options: &Map<String, Value>) -> Result<Vec<String>, String> {
             } else {
                 ""
             };
-            found.extend([name.to_owned(), format!("{text}{unit}")]);
+            let mask = MASKS.iter().find(|(octet, _)| octet == key).and_then(|(_, mask)| options.get(*mask));
+            let mask = mask.and_then(scalar).map_or(String::new(), |mask| format!("/{mask}"));
+            found.extend([name.to_owned(), format!("{text}{unit}{mask}")]);
         }
     }
     Ok(found)

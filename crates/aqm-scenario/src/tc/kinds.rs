@@ -30,6 +30,8 @@ pub(super) enum Word {
     Value(&'static str, Quantity),
     /// Up to so many whole numbers follow, which are a list.
     List(&'static str, usize),
+    /// The next word is the value of the first parameter, a slash, and that of the second: an octet and its mask.
+    Masked(&'static str, &'static str),
     /// A parameter has this value.
     Flag(&'static str, &'static str),
     /// The word is a value of the parameter.
@@ -40,7 +42,7 @@ pub(super) enum Word {
     Refused(&'static str),
 }
 
-use Word::{Flag, Idle, Keyword, List, Refused, Value};
+use Word::{Flag, Idle, Keyword, List, Masked, Refused, Value};
 
 const SINGLE: &str = "packets are single here, so none is split";
 const SOCKETS: &str = "no socket gives its packets a time to leave here";
@@ -60,10 +62,7 @@ pub(super) static KINDS: &[Kind] = &[
             ("target", Value("target", Time)),
             ("interval", Value("interval", Time)),
             ("ce_threshold", Value("ce_threshold", Time)),
-            (
-                "ce_threshold_selector",
-                Refused("ce_threshold alone marks every ECN-capable packet; dualpi2 marks by ECN code point"),
-            ),
+            ("ce_threshold_selector", Masked("ce_threshold_selector", "ce_threshold_mask")),
             ("memory_limit", Value("memory_limit", Bytes)),
             ("drop_batch", Value("drop_batch", Count)),
             ("ecn", Flag("ecn", "on")),

@@ -37,6 +37,12 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
                 }
                 given.set(param, numbers.join(","));
             }
+            Word::Masked(param, mask) => {
+                let [value, bits] =
+                    units::masked(value()?).map_err(|problem| format!("{}: {word}: {problem}", kind.name))?;
+                given.set(param, value.to_string());
+                given.set(mask, bits.to_string());
+            }
             Word::Flag(param, text) => given.set(param, text.to_owned()),
             Word::Keyword(LAYER) => given.layer.push((word, String::new())),
             Word::Keyword(param) => given.set(param, (*word).to_owned()),

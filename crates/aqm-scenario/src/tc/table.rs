@@ -41,6 +41,7 @@ fn about(word: &str, does: Word) -> String {
         Word::Value(LAYER, quantity) => format!("`{word}`, in {}", quantity.about()),
         Word::Value(param, quantity) => format!("`{param}`, in {}", quantity.about()),
         Word::List(param, most) => format!("`{param}`, up to {most} whole numbers"),
+        Word::Masked(param, mask) => format!("`{param}` and, behind a slash, `{mask}`"),
         Word::Flag(param, value) => format!("`{param} {value}`"),
         Word::Keyword(LAYER) => "link layer: overhead, mpu and cells add up".to_owned(),
         Word::Keyword(param) => format!("`{param} {word}`"),

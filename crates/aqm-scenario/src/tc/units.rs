@@ -110,6 +110,14 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
     found.ok().filter(|_| !has_sign).map(u64::from).ok_or_else(|| format!("'{text}' is not a whole number"))
 }
 
+/// An octet and its mask, `VALUE/MASK`.
+pub(super) fn masked(text: &str) -> Result<[u8; 2], String> {
+    let wrong = || format!("'{text}' is not VALUE/MASK, each from 0 to 0xff");
+    let (value, mask) = text.split_once('/').ok_or_else(wrong)?;
+    let octet = |part| count(part).ok().and_then(|number| u8::try_from(number).ok()).ok_or_else(wrong);
+    Ok([octet(value)?, octet(mask)?])
+}
+
 /// Packets: a bare number, or with the `p` that tc prints.
 pub(super) fn packets(text: &str) -> Result<String, String> {
     let number = ["packets", "packet", "pkts", "pkt", "p"]

@@ -85,8 +85,11 @@ impl Words<'_> {
     }
 
     fn put(&mut self, word: &str, does: Word) -> Result<(), String> {
-        let (Word::Value(param, _) | Word::List(param, _) | Word::Flag(param, _) | Word::Keyword(param)) =
-            does
+        let (Word::Value(param, _)
+        | Word::List(param, _)
+        | Word::Masked(param, _)
+        | Word::Flag(param, _)
+        | Word::Keyword(param)) = does
         else {
             return Ok(());
         };
@@ -106,6 +109,14 @@ impl Words<'_> {
                 let Value::PerClass(list) = value else { return Ok(()) };
                 let numbers: Vec<String> = (0..count).map(|place| list.of_class(place).to_string()).collect();
                 self.push(&format!("{word} {}", numbers.join(" ")));
+            }
+            Word::Masked(_, mask) => {
+                // Without a mask tc leaves the word out: every packet is meant.
+                let bits = self.spec.params.count(mask);
+                if bits != 0 {
+                    self.push(&format!("{word} {:#x}/{bits:#x}", self.spec.params.count(param)));
+                }
+                self.done.push(mask);
             }
             Word::Flag(_, text) if is_text(value, text) => self.push(word),
             Word::Keyword(_) if is_text(value, word) => self.push(word),

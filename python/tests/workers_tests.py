@@ -181,10 +181,13 @@ class Cluster:
         self.scheduler = self._start("dask_scheduler", "--port", "0", "--scheduler-file", place)
         _wait(lambda: place.exists() and place.read_text())
         self.address = json.loads(place.read_text())["address"].replace("tcp", "dask")
-        self.workers = [
-            self._start("dask_worker", "--scheduler-file", place, "--nthreads", "1", "--no-nanny")
-            for _ in range(workers)
-        ]
+        self.workers: list[subprocess.Popen[bytes]] = []
+        for _ in range(workers):
+            self.add_worker()
+
+    def add_worker(self) -> None:
+        place = self._folder / "scheduler.json"
+        self.workers.append(self._start("dask_worker", "--scheduler-file", place, "--nthreads", "1", "--no-nanny"))
 
     def end(self) -> None:
         for process in self._processes:
@@ -234,6 +237,26 @@ def a_worker_killed_in_mid_sweep_loses_nothing_and_repeats_nothing(cluster: Clus
     assert cluster.workers[0].wait() == -signal.SIGKILL
     assert len(made) == len(set(made)) == 48
     assert _are_same(out, tmp_path / "whole")
+
+
+def a_cluster_without_workers_is_reported_and_goes_on_with_a_new_one(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clusters, "COUNT_S", 0.1)
+    notices: list[str] = []
+    with clusters.connected(cluster.address, notices.append) as executor:
+        assert executor.submit(abs, -1).result(60) == 1
+        notices.clear()
+        for worker in cluster.workers:
+            worker.kill()
+        _wait(lambda: notices)
+        run = executor.submit(abs, -3)
+        cluster.add_worker()
+        assert run.result(60) == 3
+        _wait(lambda: len(notices) == 2)
+    place = cluster.address.removeprefix("dask://")
+    assert notices[0].startswith(f"--on: the Dask scheduler at {place} has lost all of its workers: waiting for one")
+    assert notices[1] == f"--on: the Dask scheduler at {place} has 1 worker again"
 
 
 # --- shards ----------------------------------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ from aqmlab.vocabulary.errors import InputError, MachineError
 from aqmlab.vocabulary.extras import missing
 
 CONNECT_S, WORKERS_S = 10.0, 60.0
+# How often the workers are counted during a run, and how many counts in a row must find none before it is reported: a
+# worker that restarts is away for a moment.
+COUNT_S, COUNTS = 2.0, 3
 # Dask gives each a level of its own.
 LOGGERS = ("distributed.client", "distributed.comm", "distributed.core", "tornado.application")
 
@@ -54,7 +57,39 @@ def connected(address: str, notice: Callable[[str], None] = lambda text: None) -
             except TimeoutError:
                 advice = f"start one with 'dask worker {place}'"
                 raise MachineError(f"--on: the Dask scheduler at {place} has no workers: {advice}") from None
-        yield client.get_executor()
+        with _counted(client, place, notice):
+            yield client.get_executor()
+
+
+@contextmanager
+def _counted(client: Any, place: str, notice: Callable[[str], None]) -> Iterator[None]:
+    """Report when a cluster has lost all workers, for which Dask waits in silence, and when it has some again."""
+    ended = threading.Event()
+
+    def count() -> None:
+        without = 0
+        while not ended.wait(COUNT_S):
+            try:
+                workers = len(client.scheduler_info()["workers"])
+            except Exception:
+                # The scheduler is gone: the runs themselves fail, and say so.
+                return
+            if workers and without >= COUNTS:
+                notice(f"--on: the Dask scheduler at {place} has {workers} worker{'s' * (workers > 1)} again")
+            without = 0 if workers else without + 1
+            if without == COUNTS:
+                notice(
+                    f"--on: the Dask scheduler at {place} has lost all of its workers: waiting for one "
+                    f"(dask worker {place}); finished runs are kept if you interrupt"
+                )
+
+    counter = threading.Thread(target=count, name="aqmlab-dask", daemon=True)
+    counter.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        counter.join(COUNT_S)
 
 
 def _within(seconds: float, connect: Callable[[], Any], silent: str, absent: str) -> Any:

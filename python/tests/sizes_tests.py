@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
+from aqmlab.cli import show
 from aqmlab.scenario import topologies
 from aqmlab.vocabulary.errors import InputError
 
@@ -50,6 +51,18 @@ def a_network_of_too_many_links_is_refused(topology: str, aqmlab: Command) -> No
 def a_file_of_too_many_links_is_refused_before_it_is_parsed(text: str, tmp_path: Path, aqmlab: Command) -> None:
     (tmp_path / "net.toml").write_text(text)
     assert "net.toml: it has more than 100000 links" in _refused(aqmlab, *COMPARE, "--topology", "net.toml")
+
+
+def a_setup_that_lasts_is_reported_once(tmp_path: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "SETUP_S", 0.05)
+    links = "".join(f'[[link]]\nfrom = "h{host}"\nto = "c"\ndelay = "1ms"\n' for host in range(4000))
+    (tmp_path / "star.toml").write_text(links.replace('"1ms"\n', '"1ms"\nqueue = "test"\n', 1))
+    command = (*COMPARE, "--topology", "star.toml", "--flows", "1*cubic:from=h0:to=c", "--no-report")
+    text = "aqmlab: setting up: reading the inputs and laying out the network"
+    assert aqmlab(*command, "--out", "one").err.splitlines().count(text) == 1
+    assert text not in aqmlab(*command, "--out", "two", "--quiet").err
+    monkeypatch.setattr(show, "SETUP_S", 60.0)
+    assert text not in aqmlab(*command, "--out", "three").err
 
 
 def any_number_is_built_on_request() -> None:

@@ -121,6 +121,7 @@ def conduct(
     part = None if shard is None else store.Shard.parse(shard)
     if part and folder is None:
         raise InputError("shard: needs a folder (out), which is merged with the others")
+    watcher.on_setup()
     experiment, chosen = _contested(experiment, engine)
     if yes:
         experiment = replace(experiment, points=tuple(replace(one, any_size=True) for one in experiment.points))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,9 @@ from aqmlab.runs import runner
 from aqmlab.runs.watcher import Watcher
 from aqmlab.vocabulary.errors import Interrupted
 from aqmlab.vocabulary.printable import printable
+
+# How long an experiment may be set up in silence.
+SETUP_S = 2.0
 
 
 def pace(simulated_s: float, elapsed_s: float) -> str:
@@ -42,7 +46,34 @@ class Notices(Watcher):
         """Nothing is left to remove."""
 
 
-class Bar(Notices):
+class Setup(Notices):
+    """Notices, and a line where there is nothing to show yet for seconds."""
+
+    _timer: threading.Timer | None = None
+
+    def on_setup(self) -> None:
+        """Say what happens, if it lasts."""
+        self._set_up()
+        self._timer = threading.Timer(SETUP_S, tell, ("setting up: reading the inputs and laying out the network",))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def on_plan(self, tasks: int, found: int) -> None:
+        """Say nothing more."""
+        super().on_plan(tasks, found)
+        self._set_up()
+
+    def close(self) -> None:
+        """Say nothing more."""
+        self._set_up()
+
+    def _set_up(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class Bar(Setup):
     """A progress bar on standard error: simulated time, speed and remaining time."""
 
     def __init__(self, what: str = "simulating") -> None:
@@ -61,6 +92,7 @@ class Bar(Notices):
 
     def on_plan(self, tasks: int, found: int) -> None:
         """Show the bar."""
+        super().on_plan(tasks, found)
         if found:
             self._progress.console.print(f"{found} finished runs were found and are reused")
         if tasks:
@@ -83,6 +115,7 @@ class Bar(Notices):
 
     def close(self) -> None:
         """Remove the bar."""
+        super().close()
         self._progress.stop()
 
 
@@ -96,6 +129,10 @@ class Bars(Notices):
         """Start another bar."""
         self._bar.close()
         self._bar = Bar(what)
+
+    def on_setup(self) -> None:
+        """Say what happens, if it lasts."""
+        self._bar.on_setup()
 
     def on_plan(self, tasks: int, found: int) -> None:
         """Show the bar."""
@@ -120,7 +157,7 @@ def watching(bar: type[Bar | Bars], folder: Path, *, dated: bool, quiet: bool) -
         Interrupted: if the folder holds finished runs.
 
     """
-    shown = Notices() if quiet or not sys.stderr.isatty() else bar()
+    shown = Notices() if quiet else bar() if sys.stderr.isatty() else Setup()
     try:
         yield shown
     except KeyboardInterrupt:

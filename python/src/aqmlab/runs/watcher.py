@@ -18,6 +18,9 @@ class Watcher:
     def on_begin(self, what: str) -> None:
         """One of several experiments starts."""
 
+    def on_setup(self) -> None:
+        """Inputs are about to be read and networks laid out, which takes seconds where they are large."""
+
     def on_plan(self, tasks: int, found: int) -> None:
         """Everything is resolved; ``tasks`` runs are to be made, ``found`` were already finished."""
 

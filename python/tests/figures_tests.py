@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -76,7 +78,11 @@ def drops_and_marks_are_ticks_below_the_delay(household: Result) -> None:
 
 def applications_and_groups_have_bars_with_the_intervals_of_the_summary(household: Result) -> None:
     (figure,) = plots.figures("applications", [household])
-    assert figure.table["metric"].unique(maintain_order=True).to_list() == ["mos_mean", "page_load_mean_s"]
+    assert figure.table["metric"].unique(maintain_order=True).to_list() == [
+        "mos_mean",
+        "mos_back_mean",
+        "page_load_mean_s",
+    ]
     rows = {(row.aqm, row.metric): row.estimate for row in household.rows}
     for aqm, metric, *values in figure.table.iter_rows():
         estimate = rows[aqm, metric]
@@ -101,7 +107,148 @@ def no_application_is_an_error_of_one_line(result: Result) -> None:
         plots.figures("applications", [result])
 
 
-def a_legend_and_the_names_of_many_disciplines_are_whole() -> None:
+def a_call_is_shown_in_the_direction_that_suffers() -> None:
+    from aqmlab.plots.bars import _shown
+
+    rows = [("pie", "mos_mean", 4.41), ("pie", "mos_back_mean", 1.78), ("fifo", "mos_mean", 4.40)]
+    table = pl.DataFrame([*rows, ("pie", "page_load_mean_s", 1.0)], ["aqm", "metric", "mean"], orient="row")
+    assert _shown(table) == ["mos_back_mean", "page_load_mean_s"]
+    swapped = table.with_columns(pl.col("mean").replace({4.41: 1.2}))
+    assert _shown(swapped) == ["mos_mean", "page_load_mean_s"]
+    assert _shown(table.filter(aqm="fifo")) == ["mos_mean"]
+
+
+def no_whisker_ends_below_an_axis_from_zero() -> None:
+    from matplotlib.container import ErrorbarContainer
+
+    table = pl.DataFrame({"aqm": ["pie"], "x": [1.0], "y": [2.0], "ci95_low": [-3.0], "ci95_high": [7.0]})
+    for mark in ("bars", "line", "beside"):
+        named = mark != "line"
+        across = Axis(ticks={"pie": 0.0}) if named else Axis("X")
+        panel = plots.Panel(
+            mark, "aqm" if named else "x", "y", across, Axis("Y", 0.0), labels=("pie",), interval="whiskers"
+        )
+        (axes,) = plots.Figure("f", "F", "", table, [panel], 3.0).draw().axes
+        (bar,) = (one for one in axes.containers if isinstance(one, ErrorbarContainer))
+        assert bar.lines[2][0].get_segments()[0][:, 1].tolist() == [0.0, 7.0], mark
+
+
+def a_small_difference_is_drawn_small_and_a_delay_from_zero() -> None:
+    table = pl.DataFrame({"aqm": ["a", "b"], "qdelay_mean_ms": [30.0, 31.0], "goodput_mbit": [19.12, 19.06]})
+    across, up = (plots.axes.of_metric(name) for name in ("qdelay_mean_ms", "goodput_mbit"))
+    panel = plots.Panel("cloud", "qdelay_mean_ms", "goodput_mbit", across, up, labels=("a", "b"))
+    (axes,) = plots.Figure("f", "F", "", table, [panel], 3.0).draw().axes
+    low, high = axes.get_ylim()
+    assert low < 19.06 < 19.12 < high
+    assert (19.12 - 19.06) / (high - low) < 0.05
+    assert axes.get_xlim()[0] == 0.0
+
+
+def a_name_is_beside_what_it_names_and_a_legend_has_what_finds_no_room(household: Result) -> None:
+    for kind in ("cdf", "ccdf", "tradeoff", "pareto", "timeseries", "jain", "queue", "fairness"):
+        (figure,) = plots.figures(kind, [household])
+        canvas = figure.draw()
+        canvas.draw_without_rendering()
+        texts = [text for axes in canvas.axes for text in axes.texts if text.get_text() in household.aqms]
+        in_legend = [text.get_text() for legend in canvas.legends for text in legend.get_texts()]
+        assert sorted([*(text.get_text() for text in texts), *in_legend]) == sorted(household.aqms), kind
+        boxes = [text.get_window_extent() for text in texts]
+        # None covers another, and all are within the figure.
+        for place, box in enumerate(boxes):
+            assert not any(box.overlaps(other) for other in boxes[:place]), kind
+            assert canvas.bbox.x0 <= box.x0 < box.x1 <= canvas.bbox.x1, kind
+
+
+def lines_that_end_together_have_names_apart() -> None:
+    from aqmlab.plots.direct_labels import _apart
+
+    assert _apart([0.2, 0.5, 0.9], 0.1) == [0.2, 0.5, 0.9]
+    found = _apart([0.0, 0.0, 0.01, 1.0, 1.0], 0.1)
+    assert all(high - low >= 0.0999 for low, high in itertools.pairwise(found))
+    assert min(found) >= -1e-9
+    assert max(found) <= 1.0 + 1e-9
+
+
+def labels_are_shortened_to_what_sets_them_apart() -> None:
+    from aqmlab.plots.short_labels import LONGEST, short_labels
+
+    tail = "tupdate 16ms alpha 0.125hz beta 1.25hz ecn"
+    one, other = f"pie target 15ms {tail}", f"pie target 20ms {tail}"
+    assert list(short_labels(["fifo", one, other]).values()) == ["fifo", "pie target 15ms", "pie target 20ms"]
+    assert short_labels(["fifo", one]) == {"fifo": "fifo", one: "pie"}
+    assert short_labels([one, f"{one} bytemode"])[f"{one} bytemode"] == "pie bytemode"
+    # A name that the user gave has nothing to leave out.
+    named = [f"{'my very long name of a discipline of mine' * 2} {number}" for number in range(3)]
+    short = list(short_labels(named).values())
+    assert len(set(short)) == 3
+    assert max(map(len, short)) <= LONGEST + 4
+
+
+def a_figure_of_a_long_label_has_room_for_its_panels(household: Result) -> None:
+    import warnings
+
+    long = "pie target 20ms tupdate 16ms alpha 0.125hz beta 1.25hz ecn by"
+    manifest = json.loads(json.dumps(household.manifest))
+    manifest["points"][0]["scenario"]["aqm"][1]["label"] = long
+    frames = replace(
+        household.frames,
+        **{
+            name: getattr(household.frames, name).with_columns(pl.col("aqm").cast(pl.String).replace({"pie": long}))
+            for name in ("runs", "flows", "series", "queues", "histograms")
+        },
+    )
+    renamed = Result(manifest, frames)
+    for kind in plots.KINDS:
+        with suppress(InputError), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for layout in (plots.SCREEN, plots.PAPER):
+                (figure,) = plots.figures(kind, [renamed])
+                canvas = figure.draw(layout)
+                canvas.draw_without_rendering()
+                assert all(axes.get_position().height * canvas.get_figheight() > 0.15 for axes in canvas.axes), kind
+                assert f"pie is {long}" in figure.caption
+                assert long in figure.table["aqm"].to_list()
+
+
+def several_results_have_a_panel_each_with_the_same_axes(household: Result) -> None:
+    def other(rate: str) -> Result:
+        manifest = json.loads(json.dumps(household.manifest))
+        manifest["points"][0]["scenario"].update(rate=rate)
+        return household.with_manifest(manifest)
+
+    results = [household, other("20mbit"), other("50mbit")]
+    for kind in plots.KINDS:
+        try:
+            (figure,) = plots.figures(kind, results)
+        except InputError:
+            continue
+        canvas = figure.draw()
+        canvas.draw_without_rendering()
+        # No legend takes what the panels need.
+        taken = sum(legend.get_window_extent().height for legend in canvas.legends)
+        assert taken < 0.15 * canvas.bbox.height, kind
+        if plots.KINDS[kind].across:
+            assert list(figure.panels[0].x_axis.ticks) == ["10mbit", "20mbit", "50mbit"]
+            continue
+        assert [panel.title for panel in figure.panels[:3]] == ["10mbit", "20mbit", "50mbit"], kind
+        first = canvas.axes[: len(figure.panels)][:3]
+        for axes in first[1:]:
+            assert axes.get_xlim() == pytest.approx(first[0].get_xlim(), abs=1e-9), kind
+            assert axes.get_ylim() == pytest.approx(first[0].get_ylim(), abs=1e-9), kind
+
+
+def a_sweep_has_a_panel_for_each_scenario() -> None:
+    options = {"rtt": "20ms", "duration": "1s", "warmup": "0s", "seeds": 1}
+    swept = aqmlab.sweep(sweep={"rate": ["5mbit", "10mbit"]}, aqm=["fifo", "codel"], **options)
+    (figure,) = plots.figures("cdf", [swept])
+    assert [panel.title for panel in figure.panels] == ["5mbit", "10mbit"]
+    assert set(figure.table["panel"]) == {"5mbit", "10mbit"}
+    (one,) = plots.figures("cdf", [swept], points=[1])
+    assert one.title.endswith("rate 10mbit")
+    assert "panel" not in one.table.columns
+
+
+def a_name_of_many_disciplines_is_whole() -> None:
     names = ["fifo", "codel", "pie", "red", "fq_codel", "cake", "pi2", "dualpi2", "cobalt", "s_pie", "fq_pie", "sfq"]
     table = pl.DataFrame(
         {"aqm": names, "x": [1.0] * 12, "y": [1.0] * 12, "ci95_low": [0.9] * 12, "ci95_high": [1.1] * 12}
@@ -109,9 +256,13 @@ def a_legend_and_the_names_of_many_disciplines_are_whole() -> None:
     for layout in (plots.SCREEN, plots.PAPER):
         panel = plots.Panel("line", "x", "y", Axis("X"), Axis("Y"), labels=tuple(names))
         canvas = plots.Figure("f", "F", "", table, [panel], 4.0).draw(layout)
-        box = canvas.legends[0].get_window_extent()
-        assert 0.0 <= box.x0 < box.x1 <= canvas.bbox.x1
-        assert [text.get_text() for text in canvas.legends[0].get_texts()] == names
+        canvas.draw_without_rendering()
+        written = [text for text in canvas.axes[0].texts if text.get_text() in names]
+        # All have room at the ends of their lines, or else all are in the legend.
+        found = written or canvas.legends[0].get_texts()
+        assert sorted(text.get_text() for text in found) == sorted(names)
+        boxes = [text.get_window_extent() for text in found]
+        assert all(0.0 <= box.x0 < box.x1 <= canvas.bbox.x1 for box in boxes)
         positions = {name: float(place) for place, name in enumerate(names)}
         panel = plots.Panel("bars", "aqm", "y", Axis(ticks=positions), Axis("Y", 0.0), labels=tuple(names))
         (axes,) = plots.Figure("f", "F", "", table, [panel], 4.0).draw(layout).axes
@@ -202,18 +353,16 @@ def the_command_names_all_kinds() -> None:
 
 
 def several_results_are_drawn_together_in_the_colours_of_their_disciplines(household: Result, result: Result) -> None:
-    from aqmlab.plots.label_styles import label_styles
-
     (figure,) = plots.figures("ccdf", [household, result])
-    labels = figure.panels[0].labels
-    assert len(labels) == 5
-    found = label_styles(labels)
-    # The legend says what differs; a dash is a discipline, shade and marker are a result.
-    assert len({label.partition(", ")[2] for label in labels}) == 2
-    fifo = [style for label, style in found.items() if label.startswith("fifo")]
-    assert len({style.dash for style in fifo}) == 1
-    assert len({style.colour for style in fifo}) == len({style.marker for style in fifo}) == 2
-    assert len(set(found.values())) == 5
+    assert figure.panels[0].labels == ("fifo", "pie", "fq_codel", "codel")
+    fifo = [
+        (line.get_color(), line.get_linestyle())
+        for axes in figure.draw().axes
+        for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        if label == "fifo"
+    ]
+    assert len(fifo) == 2
+    assert len(set(fifo)) == 1
 
 
 def the_name_of_a_result_in_a_figure_of_several_is_what_differs(result: Result) -> None:

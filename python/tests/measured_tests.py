@@ -383,7 +383,9 @@ def simulated_and_measured_are_in_one_figure(aqmlab: Command, result: Result, tm
     other = measured.read(_written(tmp_path / "line.json", _iperf3((0.5, 8e6, 20_000), (1.0, 9e6, 30_000))))
     for kind in ("timeseries", "cdf", "bars", "tradeoff"):
         [figure] = plots.figures(kind, [result, other])
-        assert "measured, line" in figure.table["aqm"].to_list()
+        # Each has a panel of its own, with the axes of both.
+        assert set(figure.table.filter(aqm="measured")["panel"]) == {"line"}
+        assert len({panel.facet for panel in figure.panels}) == 2
     ended = aqmlab("plot", "timeseries", tmp_path / "line.json", "--out", tmp_path / "figure.svg")
     assert ended.status == 0
     assert "the queue delay of a measurement is the sender's round trip less its shortest" in ended.err

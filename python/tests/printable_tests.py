@@ -157,7 +157,7 @@ def names_of_files_are_bytes_for_programs_and_printable_for_readers(
 
 def pages_figures_and_notebooks_show_names(folder: Path) -> None:
     pages = [folder / "report.html", *(folder / "figures").glob("*.svg")]
-    assert len(pages) > 5
+    assert len(pages) > 4
     for page in pages:
         assert CONTROLS.search(page.read_text()) is None, page.name
     report = pages[0].read_text()

@@ -30,12 +30,16 @@ def _columns(kind: str) -> list[str]:
         "pareto": ["qdelay_mean_ms", "loss_ratio"],
         "queue": ["all", "count"],
         "timeseries": ["qdelay_ms", "goodput_mbit", "queue_packets", "drops"],
-        "sweep": ["qdelay_mean_ms", "jain_index", "class.cubic.goodput_mbit"],
         "tradeoff": ["qdelay_mean_ms", "loss_ratio", "owd_p99_ms"],
     }[kind]
 
 
-CASES = [(kind, column) for kind in plots.KINDS if not plots.KINDS[kind].of_flows for column in _columns(kind)]
+CASES = [
+    (name, column)
+    for name, kind in plots.KINDS.items()
+    if not kind.of_flows and not kind.across
+    for column in _columns(name)
+]
 
 
 @pytest.mark.parametrize(("kind", "column"), CASES)

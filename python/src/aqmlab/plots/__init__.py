@@ -7,8 +7,10 @@ which marks. One painter draws all figures: those of results here, those of pape
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from aqmlab.plots import backend as _backend  # noqa: F401 (before anything imports matplotlib)
 from aqmlab.plots import (
@@ -17,6 +19,7 @@ from aqmlab.plots import (
     cdf,
     controller,
     fairness,
+    painter,
     pareto,
     slowdown,
     style,
@@ -28,7 +31,8 @@ from aqmlab.plots.annotations import with_annotations
 from aqmlab.plots.curves import Curve, FigureKind, caption
 from aqmlab.plots.figure import Figure
 from aqmlab.plots.model import Axis, Mark, Panel
-from aqmlab.plots.overlay import APART, names
+from aqmlab.plots.overlay import names
+from aqmlab.plots.short_labels import short_labels
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
 from aqmlab.vocabulary.errors import InputError, unknown
 
@@ -75,47 +79,75 @@ KINDS: dict[str, FigureKind] = {
     )
 }
 
-# Height of a figure of one panel, at least.
+# Height of a figure of one panel, at least, and of a panel where each result or scenario has one.
 LEAST_IN = 3.6
+FACET_IN = 2.5
+# More results or scenarios are several figures.
+MOST_FACETS = 12
+# The column of a table that says of which result or scenario a row is.
+FACET = "panel"
 # A larger sweep has no figures of its scenarios one by one; `aqmlab plot` draws any.
 MOST_POINTS = 6
 
 
-def figures(kind: str, results: Sequence[Result], column: str | None = None) -> list[Figure]:
-    """Return the figures of a kind: one per scenario of a sweep, or one with several results together.
+def figures(
+    kind: str, results: Sequence[Result], column: str | None = None, points: Sequence[int] | None = None
+) -> list[Figure]:
+    """Return the figures of a kind; one has a panel for each result, and each scenario of a sweep.
+
+    Args:
+        kind: one of `KINDS`.
+        results: one or several.
+        column: what to draw, instead of what the kind shows unless told.
+        points: scenarios of a sweep by number; all unless given.
 
     Raises:
         InputError: if the results hold no such column.
 
     """
     chosen = KINDS[kind]
-    if len(results) > 1:
-        curves = [
-            Curve(
-                APART.join(filter(None, (aqm, told, _values(result, None if chosen.across else point)))),
-                aqm,
-                point,
-                result,
-            )
-            for result, told in zip(results, names(results), strict=True)
-            for point in range(len(result.points))
-            for aqm in result.aqms
-        ]
-        return [_figure(chosen, curves, column, chosen.name)]
-    result = results[0]
-    swept = len(result.points) > 1
+    called = names(results) if len(results) > 1 else [""]
     if chosen.across:
-        curves = [Curve(aqm, aqm, point, result) for point in range(len(result.points)) for aqm in result.aqms]
-        return [_figure(chosen, curves, column, chosen.name)]
+        return _over_sweeps(chosen, results, called, column)
+    curves = [
+        Curve(aqm, aqm, point, result, ", ".join(filter(None, (name, *result.points[point].values()))))
+        for result, name in zip(results, called, strict=True)
+        for point in (range(len(result.points)) if points is None else points)
+        for aqm in result.aqms
+    ]
+    facets = list(dict.fromkeys(curve.facet for curve in curves))
+    sheets = [facets[first : first + MOST_FACETS] for first in range(0, len(facets), MOST_FACETS)]
     return [
         _figure(
             chosen,
-            [Curve(aqm, aqm, point, result) for aqm in result.aqms],
+            [curve for curve in curves if curve.facet in sheet],
             column,
-            f"{chosen.name}-{point + 1}" if swept else chosen.name,
+            f"{chosen.name}-{number}" if len(sheets) > 1 else chosen.name,
         )
-        for point in range(len(result.points))
+        for number, sheet in enumerate(sheets, 1)
     ]
+
+
+def _over_sweeps(
+    kind: FigureKind, results: Sequence[Result], called: Sequence[str], column: str | None
+) -> list[Figure]:
+    """Return figures over what was swept; over the results where each is of one scenario."""
+    curves = [
+        [Curve(aqm, aqm, point, result, name) for point in range(len(result.points)) for aqm in result.aqms]
+        for result, name in zip(results, called, strict=True)
+    ]
+    if len({tuple(result.points[0]) for result in results}) == 1 and all(result.points[0] for result in results):
+        drawn = [_figure(kind, own, column, kind.name) for own in curves]
+        if len(drawn) == 1 or any(figure.columns > 1 for figure in drawn):
+            return [
+                replace(figure, name=f"{kind.name}-{number}", title=f"{figure.title}: {name}") if name else figure
+                for number, (figure, name) in enumerate(zip(drawn, called, strict=True), 1)
+            ]
+        return [_figure(kind, [curve for own in curves for curve in own], column, kind.name)]
+    if len(results) == 1:
+        raise InputError(f"{kind.name}: the result is of one scenario; a sweep has several, or name several results")
+    # Each is a place on one axis.
+    return [_figure(kind, [curve for own in curves for curve in own], column, kind.name, is_faceted=False)]
 
 
 def drawable(result: Result) -> tuple[list[Figure], list[str]]:
@@ -200,36 +232,52 @@ class Plotter:
         return self._draw("sweep", column, 0)
 
     def _draw(self, kind: str, column: str | None, point: int) -> matplotlib.figure.Figure:
-        drawn = figures(kind, [self._result], column)
-        if not 0 <= point < len(drawn):
-            raise InputError(f"point: '{point}' is out of range: allowed is 0 to {len(drawn) - 1}")
-        return drawn[point].draw()
+        last = len(self._result.points) - 1
+        if not 0 <= point <= last:
+            raise InputError(f"point: '{point}' is out of range: allowed is 0 to {last}")
+        return figures(kind, [self._result], column, [point])[0].draw()
 
 
-def _figure(kind: FigureKind, curves: Sequence[Curve], column: str | None, name: str) -> Figure:
+def _figure(
+    kind: FigureKind, curves: Sequence[Curve], column: str | None, name: str, *, is_faceted: bool = True
+) -> Figure:
     drawn = [curve for curve in curves if not curve.runs.is_empty()]
     if not drawn:
         raise InputError("there is nothing to draw: no run is finished")
     column = column or kind.column
     labels = list(dict.fromkeys(curve.label for curve in curves))
     warmup_s = curves[0].result.warmup_s(curves[0].point)
-    point = curves[0].result.points[curves[0].point]
-    alone = len({(id(curve.result), curve.point) for curve in curves}) == 1
-    place = ", ".join(f"{key} {value}" for key, value in point.items()) if alone else ""
-    table = kind.table(drawn, column)
-    panels, columns = kind.panels(table, labels, column, warmup_s), kind.columns(table)
+    facets = list(dict.fromkeys(curve.facet for curve in drawn)) if is_faceted else []
+    if len(facets) > 1:
+        parts = [kind.table([curve for curve in drawn if curve.facet == facet], column) for facet in facets]
+        named = zip(facets, parts, strict=True)
+        # Where one lacks what others have, as the variables of its disciplines, it has no such column.
+        table = pl.concat([part.select(pl.lit(one).alias(FACET), pl.all()) for one, part in named], how="diagonal")
+        bases = kind.panels(table, labels, column, warmup_s)
+        panels = [
+            replace(base, rows={**base.rows, FACET: facet}, facet=facet, title=facet if number == 0 else "")
+            for number, base in enumerate(bases)
+            for facet in facets
+        ]
+        blocks = -(-len(facets) // painter.facets_across(len(facets)))
+        height_in = min(kind.height_in, FACET_IN) * len(bases) * blocks + 1.0
+        columns, place = 1, ""
+    else:
+        table = kind.table(drawn, column)
+        panels, columns = list(kind.panels(table, labels, column, warmup_s)), kind.columns(table)
+        height_in = (
+            max(kind.height_in, LEAST_IN) if len(panels) == 1 else kind.height_in * -(-len(panels) // columns) + 1.0
+        )
+        alone = len({(id(curve.result), curve.point) for curve in curves}) == 1
+        point = curves[0].result.points[curves[0].point] if alone else {}
+        place = ", ".join(f"{key} {value}" for key, value in point.items())
+    shortened = [f"; {short} is {label}" for label, short in short_labels(labels).items() if short != label]
     return Figure(
         name=name,
         title=f"{kind.title}: {place}" if place else kind.title,
-        caption=f"{caption(drawn)}{kind.note}",
+        caption="".join([caption(drawn), kind.note, *shortened]),
         table=table,
         panels=panels,
-        height_in=max(kind.height_in, LEAST_IN)
-        if len(panels) == 1
-        else kind.height_in * -(-len(panels) // columns) + 1.0,
+        height_in=height_in,
         columns=columns,
     )
-
-
-def _values(result: Result, point: int | None) -> str:
-    return "" if point is None else " ".join(result.points[point].values())

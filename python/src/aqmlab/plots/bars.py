@@ -15,7 +15,13 @@ from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 ALL = "all"
 WHOLE = ("qdelay_mean_ms", "qdelay_p99_ms", "goodput_mbit", "loss_ratio")
-APPLICATIONS = ("mos_mean", "page_load_mean_s", "video_stall_s", "video_bitrate_mbit", "rpc_latency_mean_ms")
+APPLICATIONS = (
+    "mos_mean", "mos_back_mean", "page_load_mean_s", "video_stall_s", "video_bitrate_mbit", "rpc_latency_mean_ms"
+)  # fmt: skip
+# A call has a score in both directions, and people notice the worse.
+DIRECTIONS = ("mos_mean", "mos_back_mean")
+# A score of opinions is at least so much (ITU-T P.800).
+LEAST_SCORE = 1.0
 # The axis of groups is logarithmic where the largest mean is this many times the smallest.
 WIDE = 20.0
 # Letters of a line beside an axis.
@@ -61,6 +67,14 @@ def _applications(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     return table
 
 
+def _shown(table: pl.DataFrame) -> list[str]:
+    """Return the metrics that have a panel: of the two directions of calls that with the lowest score."""
+    scores = {name: table.filter(metric=name)["mean"].min() for name in DIRECTIONS}
+    known = [name for name, least in scores.items() if isinstance(least, float)]
+    worst = min(known, key=lambda name: (scores[name], DIRECTIONS.index(name)), default="")
+    return [name for name in table["metric"].unique(maintain_order=True) if name not in DIRECTIONS or name == worst]
+
+
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del column, warmup_s
     positions = {label: float(place) for place, label in enumerate(labels)}
@@ -70,11 +84,11 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
             "aqm",
             "mean",
             Axis(ticks=positions),
-            Axis(_wrapped(name), 0.0),
+            Axis(_wrapped(name), LEAST_SCORE if name in DIRECTIONS else 0.0),
             rows={"metric": name},
             labels=tuple(labels),
         )
-        for name in table["metric"].unique(maintain_order=True)
+        for name in _shown(table)
     ]
 
 
@@ -87,7 +101,7 @@ def _wrapped(name: str) -> str:
 
 def columns(table: pl.DataFrame) -> int:
     """Return how many panels are side by side."""
-    return min(2, table["metric"].n_unique())
+    return min(2, len(_shown(table)))
 
 
 def _groups(curves: Sequence[Curve], column: str) -> pl.DataFrame:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from aqmlab.plots.axes import of_metric
 from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.model import Axis, Panel
-from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 
@@ -26,8 +26,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del table, warmup_s
     positions = {label: float(place) for place, label in enumerate(labels)}
-    axis = Axis(metrics.find(column).title)
-    return [Panel("box", "aqm", column, Axis(ticks=positions), axis, labels=tuple(labels))]
+    return [Panel("box", "aqm", column, Axis(ticks=positions), of_metric(column), labels=tuple(labels))]
 
 
 KIND = FigureKind(

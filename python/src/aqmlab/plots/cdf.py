@@ -82,7 +82,9 @@ def _title(column: str) -> str:
 
 
 def _axis(table: pl.DataFrame, column: str, title: str) -> Axis:
-    medians = table.filter(pl.col("share") >= 0.5).group_by("aqm").agg(pl.col(column).min())[column].to_numpy()
+    # Of each curve: all but two columns say whose it is.
+    whose = [name for name in table.columns if name not in (column, "share")]
+    medians = table.filter(pl.col("share") >= 0.5).group_by(whose).agg(pl.col(column).min())[column].to_numpy()
     largest = table[column].to_numpy().max(initial=0.0)
     if largest <= 0.0 or (medians.min() > 0.0 and medians.max() / medians.min() <= WIDE):
         return Axis(title, 0.0)

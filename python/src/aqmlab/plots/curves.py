@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line or cloud: an AQM in one scenario of one result."""
+    """A line or cloud: an AQM in one scenario of one result; the facet names the panel that shows it."""
 
     label: str
     aqm: str
     point: int
     result: Result
+    facet: str = ""
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a frame that belong to it."""
@@ -29,8 +30,8 @@ class Curve:
 
     @property
     def place(self) -> str:
-        """The swept values of this scenario; `-` if nothing is swept."""
-        return ", ".join(self.result.points[self.point].values()) or "-"
+        """The swept values of this scenario; the facet if nothing is swept."""
+        return ", ".join(self.result.points[self.point].values()) or self.facet
 
     @property
     def runs(self) -> pl.DataFrame:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 
-from aqmlab.plots.overlay import APART
 from aqmlab.vocabulary.names import plain
 
 # Contrast with white is 3:1 or more. Any two differ by 13 or more (CIEDE2000), also without red, green or blue cones.
@@ -27,8 +26,6 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (7, 1.6), (5, 1.5, 1.2, 1.5), (2.8,
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "d")
 # Of lines alone: dots and circles are a hundred kilobytes each in an SVG.
 HATCHES = ("", "///", "\\\\\\", "xxx", "+++", "---", "|||")
-# How much of the way to white the colour of a far result goes.
-LIGHTER = 0.8
 # The most used first, the strategies of papers last. A new one needs no place: appending one keeps all others.
 ORDER = (
     "fifo", "codel", "pie", "red", "fq-codel", "cake", "pi2", "ared", "s-pie", "dualpi2",
@@ -65,38 +62,13 @@ ALL = tuple(_style(place) for place in range(len(COLOURS) * len(DASHES)))
 def label_styles(labels: Sequence[str]) -> dict[str, LabelStyle]:
     """Return the style of each label.
 
-    An AQM in several results ("fifo, 10mbit") keeps its dash; from the second result on its colour is lighter, and its
-    marker another. Otherwise the first label of a discipline has the discipline's style. Others of it have the same
-    colour with another dash, and from the fourth on whatever style is free.
-
-    >>> first, second = label_styles(["codel, 10mbit", "codel, 20mbit"]).values()
-    >>> first.dash == second.dash, first.marker == second.marker, first.colour == second.colour
-    (True, False, False)
+    The first label of a discipline has the discipline's style. Others of it have the same colour with another dash, and
+    from the fourth on whatever style is free.
 
     >>> label_styles(["codel", "pie target 5ms", "pie target 20ms"])["pie target 5ms"] == label_styles(["pie"])["pie"]
     True
 
     """
-    results = list(dict.fromkeys(label.partition(APART)[2] for label in labels))
-    if len(results) > 1:
-        of_aqm = _label_styles(list(dict.fromkeys(label.partition(APART)[0] for label in labels)))
-        return {
-            label: _in_result(of_aqm[label.partition(APART)[0]], results.index(label.partition(APART)[2]))
-            for label in labels
-        }
-    return _label_styles(labels)
-
-
-def _in_result(style: LabelStyle, place: int) -> LabelStyle:
-    """Return a style in the result of this place: the later, the lighter."""
-    shade = LIGHTER * place / (place + 1)
-    channels = (int(style.colour[at : at + 2], 16) for at in (1, 3, 5))
-    colour = "#" + "".join(f"{round(one + (255 - one) * shade):02x}" for one in channels)
-    marker = MARKERS[(MARKERS.index(style.marker) + place) % len(MARKERS)]
-    return replace(style, colour=colour, marker=marker)
-
-
-def _label_styles(labels: Sequence[str]) -> dict[str, LabelStyle]:
     found: dict[str, LabelStyle] = {}
     # Disciplines come before variants, so that no variant takes the style of another discipline.
     ranked = sorted(dict.fromkeys(labels), key=lambda label: (_rank(label, labels), _discipline(label) not in ORDER))

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# A vertical axis spans at least this share of its middle, so that small differences own_style small.
-LEAST_SPAN = 0.02
 # A line over time is broken where so many of its usual steps have no sample.
 LEAST_GAP = 4.0
 # How many letters of numbers stand above bars.
@@ -58,8 +56,7 @@ def _line(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
                 "markersize": _size(0.7),
             }
             if panel.interval == "whiskers":
-                ends = part.select(pl.col("ci95_low", "ci95_high").fill_null(pl.col(panel.y))).to_numpy()
-                axes.errorbar(x, y, np.abs(ends.T - y), capsize=3, **line)
+                axes.errorbar(x, y, _whiskers(part, panel), capsize=3, **line)
                 continue
             axes.plot(x, y, **line)
             if panel.interval == "band":
@@ -119,11 +116,6 @@ def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) ->
         ring: Any = {"markersize": _size(1.2), "markerfacecolor": "white", "markeredgewidth": 1.8, "linestyle": "none"}
         axes.plot(np.median(x), np.median(y), marker=own_style.marker, color=colour, label=label, **ring)
     axes.margins(0.08)
-    low, high = axes.get_ylim()
-    middle, least = (low + high) / 2, LEAST_SPAN * abs(low + high) / 2
-    if high - low < least:
-        axes.set_ylim(middle - least / 2, middle + least / 2)
-    axes.set_xlim(left=max(0.0, axes.get_xlim()[0]))
 
 
 def _ellipse(x: Reals, y: Reals) -> tuple[Reals, Reals]:
@@ -157,6 +149,8 @@ def _crosses(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) 
     for label in panel.labels:
         for x, y, *around in rows.filter(pl.col(panel.by) == label).select(panel.x, panel.y, *ends).iter_rows():
             left, right, low, high = around
+            # As with whiskers: nothing reaches below an axis that has an end.
+            left = left if panel.x_axis.low is None else max(left, panel.x_axis.low)
             point: dict[str, Any] = {"color": styles[label].colour, "marker": styles[label].marker, "label": label}
             axes.errorbar(
                 x, y, [[y - low], [high - y]], [[x - left], [right - x]],
@@ -193,7 +187,6 @@ def _ticks(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) ->
             ends = (place, place - 0.4) if group == "drops" else (place, place + 0.4)
             axes.vlines(part[panel.x].to_numpy(), *ends, color=styles[label].colour, linewidth=0.8)
     axes.set_ylim(len(panel.y_axis.ticks) - 0.4, -0.6)
-    axes.set_yticks(list(panel.y_axis.ticks.values()), list(panel.y_axis.ticks), fontsize="small")
     axes.grid(visible=False)
 
 
@@ -222,7 +215,9 @@ def _bars(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
     for place, label in enumerate(panel.labels):
         own = rows.filter(pl.col(panel.by) == label)
         for mean, low, high in own.select(panel.y, "ci95_low", "ci95_high").iter_rows():
-            ends = [[max(mean - low, 0.0)], [max(high - mean, 0.0)]]
+            # What an axis from zero shows has no values below it, and so no whisker.
+            floor = low if panel.y_axis.low is None else max(low, panel.y_axis.low)
+            ends = [[max(mean - floor, 0.0)], [max(high - mean, 0.0)]]
             bar: dict[str, Any] = {"color": styles[label].colour, "hatch": styles[label].hatch, "edgecolor": "white"}
             axes.bar(place, mean, 0.66, yerr=ends, ecolor=style.INK, capsize=3, **bar)
             if not is_narrow:
@@ -272,9 +267,8 @@ def _beside(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -
         own = rows.filter(pl.col(panel.by) == label).drop_nulls(panel.y)
         x = _positions(own, panel) + (rank - (len(panel.labels) - 1) / 2) * step
         y = own[panel.y].to_numpy()
-        ends = own.select(pl.col("ci95_low", "ci95_high").fill_null(pl.col(panel.y))).to_numpy()
         point: dict[str, Any] = {"color": styles[label].colour, "marker": styles[label].marker, "label": label}
-        axes.errorbar(x, y, np.abs(ends.T - y), linestyle="none", elinewidth=0.9, markersize=_size(0.8), **point)
+        axes.errorbar(x, y, _whiskers(own, panel), linestyle="none", elinewidth=0.9, markersize=_size(0.8), **point)
     for place in panel.x_axis.ticks.values():
         axes.axvline(place + 0.5, color="#d8dee4", linewidth=0.6)
     axes.set_xlim(min(panel.x_axis.ticks.values()) - 0.5, max(panel.x_axis.ticks.values()) + 0.5)
@@ -369,6 +363,14 @@ def _figure(axes: Axes) -> Figure:
 def _size(share: float) -> float:
     """Return a share of the layout's size of markers, in points."""
     return share * float(mpl.rcParams["lines.markersize"])
+
+
+def _whiskers(rows: pl.DataFrame, panel: Panel) -> Reals:
+    """Return how far intervals reach below and above their means; not below the end of an axis that has one."""
+    ends = rows.select(pl.col("ci95_low", "ci95_high").fill_null(pl.col(panel.y))).to_numpy()
+    low = ends[:, 0] if panel.y_axis.low is None else np.maximum(ends[:, 0], panel.y_axis.low)
+    y = rows[panel.y].to_numpy()
+    return np.stack([np.maximum(y - low, 0.0), np.maximum(ends[:, 1] - y, 0.0)])
 
 
 def _positions(rows: pl.DataFrame, panel: Panel) -> Reals:

@@ -40,6 +40,7 @@ class Axis:
         high: upper end; a little above the data unless given.
         is_log: whether it is logarithmic.
         ticks: positions of texts, for axes that are not numbers.
+        span: least extent of an axis without ends, as a share of its largest number; see `axes`.
 
     """
 
@@ -48,6 +49,7 @@ class Axis:
     high: float | None = None
     is_log: bool = False
     ticks: Mapping[str, float] = field(default_factory=dict)
+    span: float = 0.0
 
     def readable(self, largest: float) -> tuple[str, float]:
         """Return the label with the unit that numbers up to ``largest`` are shown in, and the factor to it.
@@ -96,6 +98,7 @@ class Panel:
         height: height beside that of other panels below or above.
         colours: the numbers that the colours of a map stand for.
         annotations: points or lines that have names.
+        facet: the result or scenario that it shows, in a figure that has such panels for each.
 
     """
 
@@ -121,6 +124,7 @@ class Panel:
     height: float = 1.0
     colours: Axis | None = None
     annotations: tuple[Annotation, ...] = ()
+    facet: str = ""
 
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of a table that it shows."""

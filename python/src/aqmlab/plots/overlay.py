@@ -15,8 +15,6 @@ TOLD = (
 )  # fmt: skip
 # What a result of one of these engines is called beside one of another.
 CALLED = {"live": "live", "measured": "measured"}
-# Between an AQM and the name of its result.
-APART = ", "
 
 
 def names(results: Sequence[Result]) -> list[str]:
@@ -62,4 +60,4 @@ def _rule(name: str, scenario: Mapping[str, Any]) -> str:
     return "" if rule == "as given" else rule.partition(" at ")[0]
 
 
-__all__ = ["APART", "names", "text"]
+__all__ = ["names", "text"]

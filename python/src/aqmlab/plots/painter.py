@@ -6,6 +6,7 @@ import functools
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
@@ -13,9 +14,10 @@ import polars as pl
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
-from aqmlab.plots import marks, style
-from aqmlab.plots.label_styles import label_styles
+from aqmlab.plots import direct_labels, marks, style
+from aqmlab.plots.label_styles import LabelStyle, label_styles
 from aqmlab.plots.model import Annotation, Axis, Panel
+from aqmlab.plots.short_labels import short_labels
 from aqmlab.plots.ticks import are_even_by_ratio, names
 from aqmlab.vocabulary.printable import printable
 
@@ -35,6 +37,10 @@ SLANTED = 4
 UPRIGHT = 2
 # Quantities stand upright if fewer than this share of them have room side by side.
 MOST_LEFT_OUT = 0.6
+# More results or scenarios side by side are several rows.
+MOST_FACETS_ACROSS = 4
+# Marks of which each result has a vertical axis of its own.
+APART_BY_RESULT = ("cloud", "front", "crosses")
 # More panels, each with axes of its own, are two rows.
 MOST_BESIDE = 3
 # What legend and texts below take of a figure's height, and the texts beside it of a panel's width.
@@ -50,48 +56,172 @@ def paint(
     layout: style.Layout = style.SCREEN,
 ) -> Figure:
     """Return the figure of some panels. A label has the same style in all of them."""
+    figure, cells = _arranged(panels, height_in, columns, layout)
+    labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
+    known, written = label_styles(labels), short_labels(labels)
+    with style.in_style(layout):
+        rows, across = max(cell.block_end for cell in cells), max(cell.column for cell in cells) + 1
+        tall = style.letters((height_in - AROUND_IN) * layout.scale / rows, mpl.rcParams["axes.labelsize"])
+        wide_in = figure.get_figwidth() / across - BESIDE_IN * layout.scale
+        wide = style.letters(wide_in, mpl.rcParams["xtick.labelsize"])
+        for panel, cell in zip(panels, cells, strict=True):
+            marks.MARKS[panel.mark](cell.axes, panel.of(table), panel, known)
+        is_faceted = any(panel.facet for panel in panels)
+        if is_faceted:
+            _join(panels, cells)
+        for panel, cell in zip(panels, cells, strict=True):
+            own = cell.axes
+            _finish(own, panel, wide, written)
+            own.set_ylabel("\n".join(textwrap.fill(line, tall) for line in own.get_ylabel().split("\n")))
+            own.set_xlabel(textwrap.fill(own.get_xlabel(), wide))
+            if panel.shaded is not None:
+                _shade(own, *panel.shaded, is_named=cell.is_first)
+            for one in panel.annotations:
+                _point_at(own, one, is_named=cell.is_first)
+            if not cell.is_last:
+                own.set_xlabel("")
+            own.tick_params(axis="x", labelbottom=cell.is_last or not cell.shares_x)
+            if cell.repeats_y:
+                own.set_ylabel("")
+                own.tick_params(axis="y", labelleft=not is_faceted or panel.mark in APART_BY_RESULT)
+            if panel.colours is not None and cell.column == across - 1:
+                row = [other.axes for other in cells if other.row == cell.row]
+                label, _ = panel.colours.readable(panel.colours.high or 0.0)
+                figure.colorbar(own.images[0], ax=row, label=textwrap.fill(" ".join(label.split()), tall))
+        axes = [cell.axes for cell in cells]
+        if columns == len(panels):
+            _share(axes)
+        tall_in = (height_in - AROUND_IN) * layout.scale / rows
+        direct = _label(panels, cells, written, known, direct_labels.Size(72.0 * wide_in, 72.0 * tall_in))
+    style.legend(figure, axes, {label: text for label, text in written.items() if label not in direct}, layout)
+    _show_controls(figure)
+    return figure
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """Where a panel is.
+
+    Attributes:
+        row, column: the place of its axes.
+        block_end: the row after the last of its block, which is all rows unless results take several.
+        is_first: whether it is in the first row of its block.
+        is_last: whether no panel that shares its horizontal axis is below.
+        shares_x: whether there is one above or below.
+        repeats_y: whether its vertical axis is that of the panel to its left.
+
+    """
+
+    axes: Axes
+    row: int
+    column: int
+    block_end: int
+    is_first: bool
+    is_last: bool
+    shares_x: bool
+    repeats_y: bool
+
+
+def _arranged(
+    panels: Sequence[Panel], height_in: float, columns: int, layout: style.Layout
+) -> tuple[Figure, list[_Cell]]:
+    """Return a figure with axes for panels: a facet beside the other, or one below the other, side by side, a grid."""
+    count = len(panels)
+    facets = list(dict.fromkeys(panel.facet for panel in panels))
+    if len(facets) > 1:
+        across, kinds = facets_across(len(facets)), count // len(facets)
+        heights = [panel.height for panel in panels[:: len(facets)]] * -(-len(facets) // across)
+        figure, axes = style.grid(len(heights), across, height_in, share="none", layout=layout, heights=heights)
+        cells = []
+        for place in range(count):
+            kind, facet = divmod(place, len(facets))
+            block, column = divmod(facet, across)
+            is_last = kind == kinds - 1 and facet + across >= len(facets)
+            row = block * kinds + kind
+            own = axes[row * across + column]
+            end = (block + 1) * kinds
+            cells.append(_Cell(own, row, column, end, kind == 0, is_last, kinds > 1, column > 0))
+        used = {cell.axes for cell in cells}
+        for left in (own for own in axes if own not in used):
+            left.set_axis_off()
+        return figure, cells
     across = columns
     if columns == 1:
-        figure, axes = style.below(len(panels), height_in, layout, [panel.height for panel in panels])
-    elif columns == len(panels):
+        figure, axes = style.below(count, height_in, layout, [panel.height for panel in panels])
+    elif columns == count:
         across = columns if columns <= MOST_BESIDE else -(-columns // 2)
         figure, axes = style.beside(columns, across, height_in, layout)
     else:
         figure, axes = style.grid(
-            -(-len(panels) // columns), columns, height_in, share=_shared(panels, columns), layout=layout
+            -(-count // columns), columns, height_in, share=_shared(panels, columns), layout=layout
         )
-        for left in axes[len(panels) :]:
+        for left in axes[count:]:
             left.set_axis_off()
-    labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
-    known = label_styles(labels)
-    with style.in_style(layout):
-        rows = -(-len(panels) // columns)
-        tall = style.letters((height_in - AROUND_IN) * layout.scale / rows, mpl.rcParams["axes.labelsize"])
-        wide = style.letters(figure.get_figwidth() / across - BESIDE_IN * layout.scale, mpl.rcParams["xtick.labelsize"])
-        for place, (panel, own) in enumerate(zip(panels, axes, strict=False)):
-            marks.MARKS[panel.mark](own, panel.of(table), panel, known)
-            _finish(own, panel, wide)
-            own.set_ylabel("\n".join(textwrap.fill(line, tall) for line in own.get_ylabel().split("\n")))
-            if panel.shaded is not None:
-                _shade(own, *panel.shaded, is_named=place < columns)
-            for one in panel.annotations:
-                _point_at(own, one, is_named=place < columns)
-            if place + columns < len(panels):
-                own.set_xlabel("")
-            else:
-                own.tick_params(axis="x", labelbottom=True)
-            if 1 < columns < len(panels) and place % columns and panel.y_axis == panels[place - 1].y_axis:
-                own.set_ylabel("")
-            if panel.colours is not None and place % columns == columns - 1:
-                row = axes[place - columns + 1 : place + 1]
-                label, _ = panel.colours.readable(panel.colours.high or 0.0)
-                figure.colorbar(own.images[0], ax=list(row), label=textwrap.fill(" ".join(label.split()), tall))
-    if columns == len(panels):
-        _share(axes[: len(panels)])
-    if labels and any(own.get_legend_handles_labels()[0] for own in axes):
-        style.legend(figure, axes, layout)
-    _show_controls(figure)
-    return figure
+    is_grid = 1 < columns < count
+
+    def cell(place: int) -> _Cell:
+        row, column = divmod(place, across)
+        repeats = is_grid and column > 0 and panels[place].y_axis == panels[place - 1].y_axis
+        is_last = place + columns >= count
+        return _Cell(axes[place], row, column, -(-count // across), place < columns, is_last, columns < count, repeats)
+
+    return figure, [cell(place) for place in range(count)]
+
+
+def facets_across(count: int) -> int:
+    """Return how many results or scenarios are side by side: rows are as full as can be.
+
+    >>> [facets_across(count) for count in (2, 4, 5, 6, 8, 9)]
+    [2, 4, 3, 3, 4, 3]
+
+    """
+    return -(-count // -(-count // MOST_FACETS_ACROSS))
+
+
+def _join(panels: Sequence[Panel], cells: Sequence[_Cell]) -> None:
+    """Give the panels of a kind the limits of all their data, and so the same axes, scales and units."""
+    by_kind: dict[int, list[tuple[Panel, Axes]]] = {}
+    facets = len({panel.facet for panel in panels})
+    for place, (panel, cell) in enumerate(zip(panels, cells, strict=True)):
+        by_kind.setdefault(place // facets, []).append((panel, cell.axes))
+    for same in by_kind.values():
+        limits = [own.dataLim.frozen() for _, own in same]
+        least = [(own.dataLim.minposx, own.dataLim.minposy) for _, own in same]
+        corners = [(x, y) for one in limits for x, y in (one.min, one.max) if math.isfinite(x) and math.isfinite(y)]
+        corners += [(x, y) for x, y in least if math.isfinite(x) and math.isfinite(y)]
+        for panel, own in same:
+            own_low = own.dataLim.y0
+            # Goodput of links of other rates: the points of each have an axis of their own, or all would be lines.
+            keeps_y = panel.mark in APART_BY_RESULT
+            own.update_datalim([(x, own_low if keeps_y else y) for x, y in corners])
+            own.autoscale_view()
+
+
+def _label(
+    panels: Sequence[Panel],
+    cells: Sequence[_Cell],
+    names: Mapping[str, str],
+    styles: Mapping[str, LabelStyle],
+    size: direct_labels.Size,
+) -> set[str]:
+    """Write labels beside what they name; return those that are written. The others have a legend."""
+    done: set[str] = set()
+    ends: dict[tuple[int, str], _Cell] = {}
+    for panel, cell in zip(panels, cells, strict=True):
+        if panel.mark == "step":
+            done |= direct_labels.on_curves(cell.axes, names, size)
+        elif panel.mark in ("cloud", "front", "crosses"):
+            done |= direct_labels.at_points(cell.axes, names, styles, size)
+        elif panel.mark == "line":
+            for label in cell.axes.get_legend_handles_labels()[1]:
+                # In each block at the right of the first row that has it.
+                before = ends.get((cell.block_end, label))
+                if before is None or before.row == cell.row:
+                    ends[cell.block_end, label] = cell
+    for cell in dict.fromkeys(ends.values()):
+        own = {label: names[label] for (_, label), other in ends.items() if other is cell}
+        done |= direct_labels.at_ends(cell.axes, own, styles, size)
+    return done
 
 
 def _share(axes: Sequence[Axes]) -> None:
@@ -128,13 +258,18 @@ def _shared(panels: Sequence[Panel], columns: int) -> Literal["all", "row", "non
     return "row" if all(panel.y_axis == row[0].y_axis for row in rows for panel in row) else "none"
 
 
-def _finish(axes: Axes, panel: Panel, letters: int) -> None:
+def _finish(axes: Axes, panel: Panel, letters: int, written: Mapping[str, str]) -> None:
     axes.set_xlabel(panel.x_axis.label)
     axes.set_ylabel(panel.y_axis.label)
     if panel.title:
-        axes.set_title(textwrap.fill(panel.title, letters), loc="left")
+        axes.set_title(textwrap.fill(written.get(panel.title, panel.title), letters), loc="left")
     if panel.x_axis.ticks:
-        _name_ticks(axes, panel.x_axis.ticks, letters, all_named=panel.x == panel.by)
+        is_named = panel.x == panel.by
+        ticks = {written[text] if is_named else text: place for text, place in panel.x_axis.ticks.items()}
+        _name_ticks(axes, ticks, letters, all_named=is_named)
+    if panel.mark == "ticks":
+        axes.set_yticks(list(panel.y_axis.ticks.values()), [written[label] for label in panel.y_axis.ticks])
+        axes.tick_params(axis="y", labelsize="small")
     for axis, which in ((panel.x_axis, "x"), (panel.y_axis, "y")):
         factor = _readable(axes, axis, which) if panel.mark in NUMBERS else 1.0
         _scale(axes, axis, which, factor)
@@ -193,6 +328,11 @@ def _scale(axes: Axes, axis: Axis, which: str, factor: float) -> None:
     if not axis.is_log and which == "y" and axis.low is not None and axis.high is None:
         # Where nothing was measured, no point is the highest.
         ends["top"] = axes.dataLim.y1 * HEADROOM if 0.0 < axes.dataLim.y1 < math.inf else None
+    if axis.span and not axis.is_log and which == "y":
+        low, high = axes.get_ylim()
+        missing = max(axis.span * abs(high) - (high - low), 0.0)
+        # More of the room below: what has such an axis is best high.
+        ends.update(bottom=low - missing * 0.7, top=high + missing * 0.3)
     given = {end: value for end, value in ends.items() if value is not None}
     if given:
         getattr(axes, f"set_{which}lim")(**given)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from aqmlab.plots.axes import of_metric
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Axis, Panel
+from aqmlab.plots.model import Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 
@@ -43,7 +44,7 @@ def _best(values: Sequence[float], goodputs: Sequence[float], column: str) -> li
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del table, warmup_s
-    sideways, upwards = (Axis(metrics.find(name).aim) for name in (column, GOODPUT))
+    sideways, upwards = (of_metric(name, with_aim=True) for name in (column, GOODPUT))
     return [Panel("crosses", column, GOODPUT, sideways, upwards, labels=tuple(labels))]
 
 

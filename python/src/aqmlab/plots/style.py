@@ -8,7 +8,7 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -114,7 +114,7 @@ PAPER = Layout(
     },
 )
 # Of a legend's line, in heights of its letters: the mean width of a letter, a stroke with its gap, the gap to the next.
-_LETTER, _STROKE, _GAP = 0.62, 3.2, 1.4
+LETTER, _STROKE, _GAP = 0.62, 3.2, 1.4
 _CAPTION_WIDTH = 108
 _CAPTION_PT = 7
 _LINE_PT = 9.0
@@ -153,14 +153,25 @@ def beside(count: int, columns: int, height_in: float, layout: Layout = SCREEN) 
 
 
 def grid(
-    rows: int, columns: int, height_in: float, *, share: Literal["all", "row", "none"], layout: Layout = SCREEN
+    rows: int,
+    columns: int,
+    height_in: float,
+    *,
+    share: Literal["all", "row", "none"],
+    layout: Layout = SCREEN,
+    heights: Sequence[float] | None = None,
 ) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure with rows of axes that share the horizontal axis, and the vertical one as given."""
+    """Return an empty figure with rows of axes that share the vertical axis as given.
+
+    They share the horizontal one, unless rows have heights: then they are of several results, each of several panels.
+    """
     with in_style(layout):
         width_in = layout.width_of((2.6 * columns + 0.8) * layout.width_in / SCREEN.width_in)
         figure = Figure(figsize=(width_in, height_in * layout.scale), layout="constrained")
         FigureCanvasSVG(figure)
-        axes = figure.subplots(rows, columns, sharex=True, sharey=share, squeeze=False)
+        axes = figure.subplots(
+            rows, columns, sharex=heights is None, sharey=share, squeeze=False, height_ratios=heights
+        )
         return figure, [axes[row][column] for row in range(rows) for column in range(columns)]
 
 
@@ -169,17 +180,20 @@ def dash(label_style: LabelStyle) -> Any:
     return (0, label_style.dash) if label_style.dash else "solid"
 
 
-def legend(figure: Figure, axes: Sequence[Axes], layout: Layout = SCREEN) -> None:
-    """Put the legend of all axes above them, where it covers nothing; each label is there once."""
+def legend(figure: Figure, axes: Sequence[Axes], names: Mapping[str, str], layout: Layout = SCREEN) -> None:
+    """Put the legend of what has names above all axes, where it covers nothing; each label is there once."""
     called: dict[str, Any] = {}
     for own in axes:
         for handle, label in zip(*own.get_legend_handles_labels(), strict=True):
-            called.setdefault(label, handle)
+            if label in names:
+                called.setdefault(names[label], handle)
+    if not called:
+        return
     with in_style(layout):
         own = mpl.rcParams["legend.fontsize"]
         # The width of a line, in heights of its letters.
         width = 72.0 * figure.get_figwidth() / (own if isinstance(own, float | int) else mpl.rcParams["font.size"])
-        labels = [textwrap.fill(label, int((width - _STROKE) / _LETTER)) for label in called]
+        labels = [textwrap.fill(label, int((width - _STROKE) / LETTER)) for label in called]
         columns = next(count for count in range(len(labels), 0, -1) if count == 1 or _width(labels, count) <= width)
         # No line is nearly empty.
         columns = -(-len(labels) // -(-len(labels) // columns))
@@ -191,12 +205,12 @@ def legend(figure: Figure, axes: Sequence[Axes], layout: Layout = SCREEN) -> Non
 def _width(labels: Sequence[str], columns: int) -> float:
     """Return how wide a legend is, in heights of its letters."""
     longest = [max(map(len, part)) for part in np.array_split(labels, columns)]
-    return sum(longest) * _LETTER + columns * _STROKE + (columns - 1) * _GAP
+    return sum(longest) * LETTER + columns * _STROKE + (columns - 1) * _GAP
 
 
 def letters(length_in: float, size_pt: float) -> int:
     """Return how many letters of a size fit into a length."""
-    return int(72.0 * length_in / (_LETTER * size_pt))
+    return int(72.0 * length_in / (LETTER * size_pt))
 
 
 def caption(figure: Figure, text: str) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from aqmlab.plots.axes import of_metric
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Axis, Panel
-from aqmlab.vocabulary import metrics
+from aqmlab.plots.model import Panel
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 GOODPUT = "goodput_mbit"
@@ -34,8 +34,8 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
             "cloud",
             column,
             GOODPUT,
-            Axis(metrics.find(column).aim),
-            Axis(metrics.find(GOODPUT).aim),
+            of_metric(column, with_aim=True),
+            of_metric(GOODPUT, with_aim=True),
             labels=tuple(labels),
         )
     ]

@@ -15,8 +15,8 @@ from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.verdicts import MEANINGS, Judgement, Verdict
 from aqmlab.vocabulary.names import listed
 
-# More parts of a statement than this are counted.
-MOST_PARTS = 3
+# Points of a sweep that are named one by one.
+MOST_POINTS = 3
 # Changes beyond this are factors.
 LARGE = 10.0
 KEY = "✓ holds, ✗ does not, ? open: the difference as a share of the right side, with its 95 % interval over the seeds."
@@ -135,23 +135,52 @@ def _cells(one: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
     points = list(dict.fromkeys(part.at for part in one.parts))
     if len(points) > 1:
         sizes = dict.fromkeys(_change(part.paper) for part in one.parts if part.paper is not None)
-        return tuple(sizes)[:MOST_PARTS], (_range(one.parts, points),)
-    ranked = sorted(one.parts, key=lambda part: (part.holds, part.verdict != Verdict.NOT_REPRODUCED))
-    shown = ranked[:MOST_PARTS]
-    left = len(ranked) - len(shown)
-    rest = (f"{left} more, {sum(part.holds for part in ranked[MOST_PARTS:])} of which hold",) if left else ()
-    paper = tuple("" if part.paper is None else _change(part.paper) for part in shown)
-    return paper if any(paper) else (), (*(_part(part) for part in shown), *rest)
+        return tuple(sizes)[:1], (_range(one.parts, points),)
+    ranked = sorted(one.parts, key=_rank)
+    held = sum(part.holds for part in ranked)
+    # What fails first, and what holds: one of each.
+    shown = [*ranked[:1], *(part for part in ranked[1:] if part.holds and held < len(ranked))][:2]
+    sizes = ""
+    if ranked and held == len(ranked) and one.verdict != Verdict.REPRODUCED:
+        sizes = ", with another size" if one.verdict == Verdict.IN_PART else ", not clearly enough"
+    total = (f"{held} of {len(ranked)} parts hold{sizes}",) if sizes or len(ranked) > len(shown) else ()
+    paper = tuple("" if part.paper is None else _size(part) for part in shown)
+    return paper if any(paper) else (), (*(_part(part) for part in shown), *total)
+
+
+def _rank(part: Part) -> tuple[bool, bool, bool]:
+    """What does not hold comes first, and of what holds that with another size."""
+    return part.holds, part.verdict != Verdict.NOT_REPRODUCED, part.verdict == Verdict.REPRODUCED
+
+
+def _size(part: Part) -> str:
+    """Return the paper's difference; none where it says that both sides are equal."""
+    return "equal" if part.paper == 0.0 and " = " in part.expected else _change(part.paper or 0.0)
 
 
 def _part(part: Part) -> str:
     mark = "✓" if part.holds else "✗" if part.verdict == Verdict.NOT_REPRODUCED else "?"
-    # Its size stands in a column of its own.
-    what = part.expected.partition(" by ")[0]
+    what = _compared(part.expected)
     if part.value is None:
         return f"{mark} {what}"
     ends = "" if part.low is None or part.high is None else f" ({_bare(part.low)} to {_bare(part.high)})"
     return f"{mark} {what}: {_change(part.value)}{ends}"
+
+
+def _compared(expected: str) -> str:
+    """Write what is compared, without bounds: what both sides have in common once.
+
+    >>> _compared("sqm-lru.ftp < fifo.ftp by 57%"), _compared("fifo.n240 < fifo.n60"), _compared("red = 0.7 within 5%")
+    ('ftp: sqm-lru < fifo', 'fifo: n240 < n60', 'red = 0.7')
+
+    """
+    left, relation, right = expected.split()[:3]
+    (aqm, _, measure), (other, _, others) = left.partition("."), right.partition(".")
+    if measure and measure == others:
+        return f"{measure}: {aqm} {relation} {other}"
+    if aqm == other:
+        return f"{aqm}: {measure} {relation} {others}"
+    return f"{left} {relation} {right}"
 
 
 def _range(parts: Sequence[Part], points: Sequence[str]) -> str:
@@ -169,7 +198,7 @@ def _few(names: Sequence[str]) -> str:
     ('50b and 100b', 'a to e (5 points)')
 
     """
-    return listed(names) if len(names) <= MOST_PARTS else f"{names[0]} to {names[-1]} ({len(names)} points)"
+    return listed(names) if len(names) <= MOST_POINTS else f"{names[0]} to {names[-1]} ({len(names)} points)"
 
 
 def _bare(share: float) -> str:

@@ -140,10 +140,10 @@ def _cells(one: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
     held = sum(part.holds for part in ranked)
     # What fails first, and what holds: one of each.
     shown = [*ranked[:1], *(part for part in ranked[1:] if part.holds and held < len(ranked))][:2]
-    sizes = ""
+    but = ""
     if ranked and held == len(ranked) and one.verdict != Verdict.REPRODUCED:
-        sizes = ", with another size" if one.verdict == Verdict.IN_PART else ", not clearly enough"
-    total = (f"{held} of {len(ranked)} parts hold{sizes}",) if sizes or len(ranked) > len(shown) else ()
+        but = ", with another size" if one.verdict == Verdict.IN_PART else ", not clearly enough"
+    total = (f"{held} of {len(ranked)} parts hold{but}",) if but or len(ranked) > len(shown) else ()
     paper = tuple("" if part.paper is None else _size(part) for part in shown)
     return paper if any(paper) else (), (*(_part(part) for part in shown), *total)
 

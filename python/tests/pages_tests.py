@@ -55,7 +55,8 @@ def the_answer_comes_first_in_a_line_for_each_discipline(result: Result) -> None
 
 
 def the_answer_says_where_nothing_differs_or_nothing_can_be_said() -> None:
-    from aqmlab.report.answer import over_scenarios
+    from aqmlab.results.over_settings import flips, ranges
+    from aqmlab.results.over_settings import headlines as over_settings
 
     options: dict[str, Any] = {"rate": "10mbit", "duration": "1s", "warmup": "0s"}
     assert headlines(aqmlab.compare(rtt="20ms", aqm="fifo", seeds=1, **options)) == []
@@ -66,9 +67,10 @@ def the_answer_says_where_nothing_differs_or_nothing_can_be_said() -> None:
     swept = aqmlab.sweep(
         sweep={"rtt": "10ms..70ms*7"}, aqm=["fifo", "fifo:head"], seeds=2, flows=["1*cbr:rate=1mbit"], **options
     )
-    assert over_scenarios(swept)[0].endswith(" in any of 7 scenarios.")
+    assert [one.words for one in over_settings(swept)] == ["queue delay ≈; goodput ≈"]
+    assert flips(swept) == []
     alone = aqmlab.sweep(sweep={"rtt": "10ms..70ms*7"}, aqm="fifo", seeds=1, **options)
-    assert re.fullmatch(r"Mean queue delay is from [\d.]+ m?s \(rtt \d+ms\) to .*\.", over_scenarios(alone)[0])
+    assert re.fullmatch(r"Mean queue delay: from [\d.]+ m?s \(rtt \d+ms\) to .*\.", ranges(alone)[0])
 
 
 def the_command_that_makes_it_again_makes_the_same(result: Result) -> None:

@@ -13,16 +13,18 @@ from rich.table import Table
 from aqmlab import publishing
 from aqmlab.cli import columns
 from aqmlab.cli.details import details
+from aqmlab.cli.heat import flipped, heat
 from aqmlab.cli.show import open_page
 from aqmlab.cli.terminal import Text
-from aqmlab.results import Result, precision, swept
-from aqmlab.results.brief import brief
-from aqmlab.results.headline import headlines
+from aqmlab.results import Result, over_settings, precision
+from aqmlab.results.brief import ALIKE, DIFFERS, brief
+from aqmlab.results.headline import Headline, headlines
 from aqmlab.results.names import short_names
-from aqmlab.results.setting_line import setting_line, span
+from aqmlab.results.setting_line import setting_line, span, sweep_line
+from aqmlab.vocabulary.names import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 INDENT = 2
 
@@ -31,11 +33,9 @@ def result(shown: Result, folder: Path, width: int, *, verbose: bool = False) ->
     """Return a result for a terminal of this width: the answer, or all that `aqmlab show` prints."""
     if "shard" in shown.manifest:
         return Text(f"shard {shown.manifest['shard']}: {len(shown.runs)} runs are in {folder}; see aqmlab merge --help")
-    if verbose or len(shown.points) > swept.MOST_TABLES:
+    if verbose:
         return Group(details(shown, width), "", _page(shown, folder))
-    parts: list[RenderableType] = []
-    for number in range(len(shown.points)):
-        parts += _scenario(shown, number)
+    parts = _sweep(shown, width) if shown.points[0] else _scenario(shown)
     stopped = precision.words(shown)
     parts += [Text(stopped, style="dim")] if stopped else []
     warnings = [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]
@@ -54,23 +54,41 @@ def _measured(shown: Result) -> str:
     return f"First {first} not measured. " if first and not first.startswith("0 ") else ""
 
 
-def _scenario(shown: Result, number: int) -> list[RenderableType]:
-    point = shown.points[number]
-    head = ", ".join(f"{key} {value}" for key, value in point.items()) if point else setting_line(shown, number)
-    parts: list[RenderableType] = [Text(head, style="bold" if point else ""), ""]
+def _scenario(shown: Result) -> list[RenderableType]:
     names = _names(shown)
-    told = headlines(shown, number)
-    if told:
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True, max_width=columns.LONGEST_NAME)
-        grid.add_column()
-        for one in told:
-            grid.add_row(Text(names[one.aqm], "bold"), Text(one.words))
-        parts += [Padding(grid, (0, 0, 0, INDENT)), ""]
-    found = brief(shown, number)
+    found = brief(shown)
     heads = [(column.title, column.unit) for column in found.columns]
     lines = [(names[aqm], [columns.marked(*cell) for cell in cells]) for aqm, cells in found.lines.items()]
-    return [*parts, columns.table(heads, lines), *_notes(found.notes), ""]
+    head = Text(setting_line(shown))
+    return [head, "", *_told(headlines(shown), names), columns.table(heads, lines), *_notes(found.notes), ""]
+
+
+def _sweep(shown: Result, width: int) -> list[RenderableType]:
+    names = _names(shown)
+    parts: list[RenderableType] = [Text(sweep_line(shown)), ""]
+    told = over_settings.headlines(shown)
+    first = listed(list(dict.fromkeys(names[one.reference] for one in told))) if told else ""
+    if told:
+        parts += [Text(f"Against {first}, and in how many settings:"), *_told(told, names)]
+    spans = over_settings.ranges(shown)
+    parts += [*map(Text, spans), ""] if spans else []
+    parts += heat(shown, names, width)
+    if told and len(shown.seeds) > 1:
+        text = f"{DIFFERS} differs from {first} beyond chance, {ALIKE} no clear difference; darker is worse."
+        parts.append(Text(text, style="dim"))
+    turned = flipped(shown)
+    return [*parts, "", *turned, ""] if turned else [*parts, ""]
+
+
+def _told(told: Sequence[Headline], names: Mapping[str, str]) -> list[RenderableType]:
+    if not told:
+        return []
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, max_width=columns.LONGEST_NAME)
+    grid.add_column()
+    for one in told:
+        grid.add_row(Text(names[one.aqm], "bold"), Text(one.words))
+    return [Padding(grid, (0, 0, 0, INDENT)), ""]
 
 
 def _names(shown: Result) -> dict[str, str]:

@@ -55,7 +55,7 @@ class _Trimmed:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         what = console.render_str(self._what) if isinstance(self._what, str) else self._what
-        for line in console.render_lines(what, options, pad=False):
+        for line in Segment.split_lines(console.render(what, options)):
             kept = list(line)
             while kept and not kept[-1].text.strip(" "):
                 kept.pop()

@@ -20,8 +20,7 @@ from aqmlab import FULL_VERSION
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
-from aqmlab.report.answer import over_scenarios
-from aqmlab.results import swept
+from aqmlab.results import over_settings, swept
 from aqmlab.results.differences import Comparison
 from aqmlab.results.document import family
 from aqmlab.results.headline import headlines
@@ -220,7 +219,9 @@ def _sweep(result: Result) -> dict[str, Any]:
             }
             for one in swept.extremes(result)
         ],
-        "answer": over_scenarios(result),
+        "answer": over_settings.headlines(result),
+        "ranges": over_settings.ranges(result),
+        "flips": [one.words(points) for one in over_settings.flips(result)],
         "orders": [(one.aqm, one.words(points)) for one in swept.orders(result)],
         "every": Sheet((*points[0], "AQM"), filled(columns, every), every),
         "n": max((row.estimate.n for row in result.shown_rows), default=0),

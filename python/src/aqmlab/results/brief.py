@@ -59,7 +59,7 @@ def brief(result: Result, point: int = 0) -> Brief:
     columns = [column for name, column in known.items() if name in chosen]
     own = {(one.aqm, one.metric): one for one in result.comparisons if one.point == point}
     lines = {
-        aqm: [(every[aqm,][column.metric].value, _mark(own.get((aqm, column.metric)))) for column in columns]
+        aqm: [(every[aqm,][column.metric].value, mark_of(own.get((aqm, column.metric)))) for column in columns]
         for aqm in result.aqms
     }
     return Brief(columns, lines, list(_notes(result, columns, list(own.values()))))
@@ -72,7 +72,8 @@ def _says(name: str, full: AbstractSet[str], lines: Lines) -> bool:
     return name != "marks" or any(found[name].value not in ("0", ABSENT.value) for found in lines.values())
 
 
-def _mark(one: Comparison | None) -> str:
+def mark_of(one: Comparison | None) -> str:
+    """Return the mark of a value by its difference from the first AQM; none where nothing was tested."""
     if one is None or one.difference.p_value is None:
         return ""
     return DIFFERS if one.difference.is_distinguishable else ALIKE
@@ -118,4 +119,4 @@ def _bound(column: Column, tested: Sequence[Comparison]) -> str:
     return f"{text} {unit}" if metric.unit or metric.is_share else text
 
 
-__all__ = ["ALIKE", "DIFFERS", "Brief", "brief"]
+__all__ = ["ALIKE", "DIFFERS", "Brief", "brief", "mark_of"]

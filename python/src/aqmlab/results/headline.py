@@ -58,10 +58,10 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
     clear.sort(key=_size, reverse=True)
     rest = [known[name] for name in ASKED if name in known and known[name] not in clear]
     if not clear:
-        names = " or ".join(_noun(metrics.find(one.metric)) for one in rest)
+        names = " or ".join(noun(metrics.find(one.metric)) for one in rest)
         return f"no clear difference from {reference} in {names}" if names else f"no clear difference from {reference}"
     parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
-    return ", ".join([*parts, *(f"{_noun(metrics.find(one.metric))} ≈" for one in rest)])
+    return ", ".join([*parts, *(f"{noun(metrics.find(one.metric))} ≈" for one in rest)])
 
 
 def _is_shown(one: Comparison) -> bool:
@@ -91,25 +91,31 @@ def _effect(one: Comparison, reference: str) -> str:
     before, after, unit = _pair(one)
     than, values = (f" than {reference}", f" ({before} → {after}{unit})") if reference else ("", "")
     more = "more" if one.difference.estimate.value > 0.0 else "less"
-    noun = _noun(metric)
+    what = noun(metric)
     value = one.reference_value + one.difference.estimate.value
     if one.reference_value <= 0.0 or value <= 0.0 or not metric.unit:
         # A share of nothing, or of a score, says nothing.
-        return f"{more.replace('more', 'higher').replace('less', 'lower')} {noun}{than} ({before} → {after}{unit})"
+        return f"{more.replace('more', 'higher').replace('less', 'lower')} {what}{than} ({before} → {after}{unit})"
     ratio = value / one.reference_value
     if ratio > TIMES:
-        return f"{ratio:.2g} times the {noun}{f' of {reference}' if reference else ''}{values}"
-    return f"{_percent(abs(ratio - 1.0))} {more} {noun}{than}{values}"
+        return f"{ratio:.2g} times the {what}{f' of {reference}' if reference else ''}{values}"
+    return f"{percent(abs(ratio - 1.0))} {more} {what}{than}{values}"
 
 
-def _percent(share: float) -> str:
-    percent = 100.0 * share
-    if percent < 0.05:
+def percent(share: float) -> str:
+    """Write a share in per cent, small ones with a digit more.
+
+    >>> percent(0.664), percent(0.0021), percent(0.0001)
+    ('66 %', '0.2 %', '<0.1 %')
+
+    """
+    value = 100.0 * share
+    if value < 0.05:
         return "<0.1 %"
-    return f"{percent:.0f} %" if percent >= 0.95 else f"{percent:.1f} %"
+    return f"{value:.0f} %" if value >= 0.95 else f"{value:.1f} %"
 
 
-def _noun(metric: Metric) -> str:
+def noun(metric: Metric) -> str:
     """The name of a metric in a sentence: it goes without saying that it is a mean."""
     return metric.phrase.removeprefix("mean ")
 
@@ -128,4 +134,4 @@ def _pair(one: Comparison) -> tuple[str, str, str]:
     return texts[0], texts[1], f" {unit}" if unit else ""
 
 
-__all__ = ["Headline", "headlines"]
+__all__ = ["ASKED", "TIMES", "Headline", "headlines", "noun", "percent"]

@@ -29,6 +29,23 @@ def setting_line(result: Result, point: int = 0) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def sweep_line(result: Result) -> str:
+    """Return a sweep in one line: what varies, and between which ends."""
+    names = {name: list(dict.fromkeys(point[name] for point in result.points)) for name in result.points[0]}
+    varied = [f"{name} {_values(values)}" for name, values in names.items()]
+    scenario = result.scenarios[0]
+    fixed = [
+        rate(scenario["rate"]) if scenario.get("rate") and "rate" not in names else "",
+        span(scenario["rtt"]) if scenario.get("rtt") and "rtt" not in names else "",
+    ]
+    parts = [f"{len(result.points)} settings: {'; '.join(varied)}", ", ".join(part for part in fixed if part)]
+    return " · ".join(part for part in (*parts, _runs(scenario)) if part)
+
+
+def _values(values: Sequence[str]) -> str:
+    return ", ".join(values) if len(values) <= MOST_GROUPS else f"{values[0]} to {values[-1]}"
+
+
 def rate(text: str) -> str:
     """Write a rate with its unit as people do.
 
@@ -112,4 +129,4 @@ def _runs(scenario: Mapping[str, Any]) -> str:
     return f"{seeds} seed{'s' if seeds > 1 else ''} of {span(scenario['duration'])}"
 
 
-__all__ = ["rate", "setting_line", "span"]
+__all__ = ["rate", "setting_line", "span", "sweep_line"]

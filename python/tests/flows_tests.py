@@ -267,7 +267,7 @@ def flows_may_start_one_after_another() -> None:
 def a_bad_flow_spec_is_refused_by_key_and_value(text: str, wanted: str) -> None:
     with pytest.raises(InputError) as error:
         parse(text)
-    assert f"flows '{text}': " in str(error.value)
+    assert f"flows: '{text}': " in str(error.value)
     assert wanted in str(error.value)
 
 
@@ -383,9 +383,9 @@ def every_kind_of_flow_reads_back_with_its_defaults(kind: SourceKind) -> None:
 
 @given(st.text(max_size=30))
 def any_text_is_a_group_or_one_clear_refusal(text: str) -> None:
-    refusal = "flows '"
+    refusal = "flows: '"
     try:
         parse(text)
     except InputError as error:
         refusal = str(error)
-    assert refusal.startswith("flows '")
+    assert refusal.startswith("flows: '")

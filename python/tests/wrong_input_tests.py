@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from conftest import ROOT, Command
 
+import aqmlab
 from aqmlab.files import system
 from aqmlab.vocabulary.errors import InputError
 
@@ -169,3 +170,19 @@ def an_experiment_and_its_folder_may_be_named_by_any_bytes(aqmlab: Command, tmp_
         assert (ended.status, ended.err) == (0, "")
     assert "<title>x?" in (tmp_path / "out" / "report.html").read_text()
     assert aqmlab("export", "out", "--pcapng").status == 0
+
+
+def an_error_has_fields_for_programs() -> None:
+    with pytest.raises(aqmlab.InputError) as raised:
+        aqmlab.compare(rate="10mbit", rtt="40ms", flows="2*cubic:iw=0", aqm="pie")
+    error = raised.value
+    assert (error.option, error.problem) == ("flows", "'2*cubic:iw=0': iw: '0' is out of range: allowed is 1 to 10000")
+    with pytest.raises(aqmlab.InputError) as raised:
+        aqmlab.compare(rate="10mbit", rtt="40ms", aqm="piee")
+    error = raised.value
+    assert (error.option, error.value, error.nearest) == ("aqm", "piee", "pie")
+    assert "pie" in error.allowed
+    with pytest.raises(aqmlab.InputError) as raised:
+        aqmlab.compare(rate="10mbit", rtt="40ms", aqm="pie target 5x")
+    error = raised.value
+    assert (error.option, error.path, error.value) == ("aqm", ("pie", "parameter 'target'"), "5x")

@@ -19,6 +19,7 @@
 //! - [`discipline`]: one file per AQM, combining laws, queues and parameters.
 //! - [`registry`]: the list of disciplines; everything else follows from it.
 //! - [`spec`]: a discipline with its parameters in tc's notation, children in brackets.
+//! - [`input_error`]: the error about what a person wrote, for every layer above.
 //! - [`qdisc`]: the shell around every discipline. It counts, and checks conservation.
 //! - [`overflow`]: which packet a full discipline drops, found by filling it.
 //!
@@ -34,6 +35,7 @@ pub mod classifier;
 pub mod counters;
 pub mod cx;
 pub mod discipline;
+pub mod input_error;
 pub mod law;
 pub mod link;
 pub mod overflow;

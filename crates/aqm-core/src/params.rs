@@ -9,7 +9,7 @@ mod tc_number;
 
 pub use error::ParamError;
 pub use kind::Kind;
-pub use names::{did_you_mean, known, same_name};
+pub use names::{did_you_mean, known, nearest, same_name};
 pub use notation::Notation;
 pub use per_class::{Each, MOST_CLASSES, PerClass};
 pub use tc_number::TcNumber;

@@ -37,6 +37,12 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
+impl From<InputError> for aqm_core::input_error::InputError {
+    fn from(error: InputError) -> aqm_core::input_error::InputError {
+        aqm_core::input_error::InputError::new(error.to_string())
+    }
+}
+
 /// `value` in quotes for a message: control characters escaped, cut to a readable length.
 pub(crate) fn quoted(value: &str) -> String {
     const LONGEST: usize = 40;

@@ -19,6 +19,7 @@ mod queue_average;
 
 use aqm_core::discipline::Info;
 use aqm_core::discipline::daqm;
+use aqm_core::input_error::InputError;
 use aqm_core::law::features::NAMES;
 use aqm_core::params::{ParamError, same_name};
 use aqm_core::spec::{Spec, SpecError};
@@ -46,12 +47,12 @@ pub static DISCIPLINES: &[&Info] = &[&daqm_artifact::INFO];
 /// assert_eq!(spec.to_string(), "daqm_artifact:daqm3 nodestroy");
 /// assert!(aqm_papers::spec("codel").is_none());
 /// let error = aqm_papers::spec("daqm_artifact:daqm4").unwrap().unwrap_err();
-/// assert!(error.starts_with("daqm_artifact has no preset 'daqm4', did you mean 'daqm1'?"), "{error}");
+/// assert!(error.to_string().starts_with("daqm_artifact has no preset 'daqm4', did you mean 'daqm1'?"), "{error}");
 /// ```
-pub fn spec(text: &str) -> Option<Result<Spec, String>> {
+pub fn spec(text: &str) -> Option<Result<Spec, InputError>> {
     let name = text.trim_start().split([':', ' ']).next()?;
     DISCIPLINES.iter().find(|info| same_name(info.name, name))?;
-    Some(Spec::parse_among(text, DISCIPLINES).map_err(|error| error.to_string()))
+    Some(Spec::parse_among(text, DISCIPLINES).map_err(InputError::from))
 }
 
 /// What to write in place of a parameter that a discipline of aqm-core had before; `None` for any other error.

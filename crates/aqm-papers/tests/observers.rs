@@ -105,12 +105,14 @@ fn what_the_authors_program_destroys_is_logged_and_counted_as_an_early_drop() {
 #[test]
 fn an_unknown_observer_is_refused_with_the_nearest_and_those_that_there_are() {
     let Err(RunError::Input(problem)) = run(&scenario(&["flow_minotor"])) else { panic!("it runs") };
+    let problem = problem.to_string();
     assert_eq!(
         problem,
         "observe: unknown observer 'flow_minotor', did you mean 'flow_monitor'?; known are queue_ewma, flow_monitor"
     );
     let alone = aqm_sim::run(&scenario(&["queue_ewma"]), &Inputs::default(), 1, &Monitor::default());
     let Err(RunError::Input(problem)) = alone else { panic!("it runs") };
+    let problem = problem.to_string();
     assert_eq!(problem, "observe: unknown observer 'queue_ewma'; known are none");
 }
 

@@ -26,7 +26,7 @@ fn every_program_is_declared_in_full_and_builds_with_each_preset() {
 #[test]
 fn the_simulator_alone_knows_no_programs_of_papers() {
     for info in PROGRAMS {
-        let problem = ProgramSpec::parse(info.name).unwrap_err();
+        let problem = ProgramSpec::parse(info.name).unwrap_err().to_string();
         assert!(problem.starts_with(&format!("unknown program '{}'", info.name)), "{problem}");
     }
 }

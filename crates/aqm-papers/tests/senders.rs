@@ -47,6 +47,7 @@ fn run(scenario: &Scenario) -> Report {
 fn a_host_that_does_not_register_them_does_not_know_them() {
     let run = aqm_sim::run(&scenario("pmqecn", 1, None), &Inputs::default(), 1, &Monitor::default());
     let Err(RunError::Input(problem)) = run else { panic!("it runs") };
+    let problem = problem.to_string();
     assert_eq!(problem, "flows: 'all': unknown rate control 'pmqecn'; known are dcqcn, qcn");
 }
 

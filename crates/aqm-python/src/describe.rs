@@ -1,8 +1,9 @@
 //! The registry, specs and this build, described as JSON.
 
-use crate::error::input;
+use crate::error::wrong;
 use crate::{foreign, notation};
 use aqm_core::discipline::Info;
+use aqm_core::input_error::InputError;
 use aqm_core::link::Link;
 use aqm_core::overflow::{Victim, victim};
 use aqm_core::params::{Kind, ParamSpec, Preset};
@@ -52,13 +53,13 @@ pub(crate) fn disciplines() -> String {
 /// The discipline that a text in tc's notation names, as JSON like those of the registry.
 #[pyfunction]
 pub(crate) fn discipline_of(text: &str) -> PyResult<String> {
-    notation::spec(text).map(|spec| discipline(spec.info).to_string()).map_err(input)
+    notation::spec(text).map(|spec| discipline(spec.info).to_string()).map_err(wrong)
 }
 
 /// Parses a discipline in tc's notation; returns name, preset, canonical form and parameters as JSON.
 #[pyfunction]
 pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
-    let spec = notation::spec(text).map_err(input)?;
+    let spec = notation::spec(text).map_err(wrong)?;
     let params: Map<String, Value> = spec
         .params
         .iter()
@@ -85,7 +86,7 @@ pub(crate) fn is_tc(text: &str) -> bool {
 /// Translates tc's text: the discipline in our notation, and what has no effect here or belongs to the link.
 #[pyfunction]
 pub(crate) fn translate_tc(text: &str) -> PyResult<(String, Vec<String>)> {
-    let found = aqm_scenario::tc::translate(text).map_err(input)?;
+    let found = aqm_scenario::tc::translate(text).map_err(wrong)?;
     Ok((found.spec.to_string(), found.notes))
 }
 
@@ -99,8 +100,8 @@ pub(crate) fn tc_table() -> String {
 /// A discipline in tc's words, for a link of this rate: what follows `tc qdisc add dev DEV root`.
 #[pyfunction]
 pub(crate) fn tc_words(text: &str, rate_bps: u64) -> PyResult<String> {
-    let spec = notation::spec(text).map_err(input)?;
-    aqm_scenario::tc::words(&spec, Rate::from_bits_per_sec(rate_bps)).map_err(input)
+    let spec = notation::spec(text).map_err(wrong)?;
+    aqm_scenario::tc::words(&spec, Rate::from_bits_per_sec(rate_bps)).map_err(wrong)
 }
 
 /// Builds the discipline for a link once, so that relations between parameters are checked too. The most that it holds,
@@ -108,18 +109,18 @@ pub(crate) fn tc_words(text: &str, rate_bps: u64) -> PyResult<String> {
 #[pyfunction]
 pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<String> {
     let link = Link::new(Rate::from_bits_per_sec(rate_bps));
-    let spec = notation::spec(text).map_err(input)?;
+    let spec = notation::spec(text).map_err(wrong)?;
     let total = |qdisc: Qdisc| qdisc.total().map_or_else(String::new, |size| size.to_string());
     let (built, raised) = foreign::staged(None, || spec.build(link, Random::seeded(0)).map(total));
-    raised.map_or(built.map_err(input), Err)
+    raised.map_or(built.map_err(wrong), Err)
 }
 
 /// Which packet the discipline drops when it is full, found by filling it: `tail`, `head`, `longest flow`, `mixed`, `nobody`.
 #[pyfunction]
 pub(crate) fn overflow_victim(text: &str) -> PyResult<&'static str> {
-    let spec = notation::spec(text).map_err(input)?;
+    let spec = notation::spec(text).map_err(wrong)?;
     let (victim, raised) = foreign::staged(None, || victim(&spec));
-    raised.map_or(victim.map(Victim::name).map_err(input), Err)
+    raised.map_or(victim.map(Victim::name).map_err(wrong), Err)
 }
 
 /// The programs that switches can run, as JSON.
@@ -147,14 +148,14 @@ fn every_program() -> Vec<&'static declaration::Info> {
 }
 
 /// Reads a program of a switch.
-pub(crate) fn program_spec(text: &str) -> Result<ProgramSpec, String> {
+pub(crate) fn program_spec(text: &str) -> Result<ProgramSpec, InputError> {
     ProgramSpec::parse_among(text, &every_program())
 }
 
 /// Reads a program of a switch; gives its canonical form.
 #[pyfunction]
 pub(crate) fn parse_program(text: &str) -> PyResult<String> {
-    program_spec(text).map(|spec| spec.to_string()).map_err(input)
+    program_spec(text).map(|spec| spec.to_string()).map_err(wrong)
 }
 
 fn discipline(info: &'static Info) -> Value {

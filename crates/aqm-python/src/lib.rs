@@ -90,8 +90,9 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::panics::install();
+        crate::error::declare_fields(module.py())?;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Measurements of parts of the core: the estimates of a sketch for a stream of keys, the cost of a packet in a
 //! discipline, and the share of packets that one drops at a given queue.
 
-use crate::error::input;
+use crate::error::{input, wrong};
 use crate::notation;
 use aqm_core::classifier::FlowKind;
 use aqm_core::law::Shares;
@@ -68,7 +68,7 @@ pub(crate) fn classify<'py>(
     let (flows, []) = flows.as_chunks::<8>() else {
         return Err(input(format!("flows: {} bytes are no whole number of 8-byte flows", flows.len())));
     };
-    let (info, spec) = Spec::parse_classifier(classifier).map_err(input)?;
+    let (info, spec) = Spec::parse_classifier(classifier).map_err(wrong)?;
     let mut classifier =
         (info.build)(&spec.params).map_err(|error| input(format!("{}: {error}", info.name)))?;
     let mut random = Random::seeded(seed);
@@ -107,8 +107,8 @@ pub(crate) fn cost(
         return Err(input(format!("packets: {packets} (allowed: at least {ROUNDS})")));
     }
     let rate = Rate::from_bits_per_sec(rate_bps);
-    let spec = notation::spec(spec).map_err(input)?;
-    let qdisc = spec.build(Link::new(rate), Random::seeded(0)).map_err(input)?;
+    let spec = notation::spec(spec).map_err(wrong)?;
+    let qdisc = spec.build(Link::new(rate), Random::seeded(0)).map_err(wrong)?;
     Ok(py.detach(|| {
         let mut queue = Queue { qdisc, rate, source: Source::new(flows), standing_packets, now: Time::ZERO };
         let mut ring = VecDeque::new();
@@ -148,8 +148,8 @@ pub(crate) fn drop_share(
         }
     }
     let rate = Rate::from_bits_per_sec(rate_bps);
-    let spec = notation::spec(spec).map_err(input)?;
-    let qdisc = spec.build(Link::new(rate), Random::seeded(seed)).map_err(input)?;
+    let spec = notation::spec(spec).map_err(wrong)?;
+    let qdisc = spec.build(Link::new(rate), Random::seeded(seed)).map_err(wrong)?;
     Ok(py.detach(|| {
         let mut queue = Queue { qdisc, rate, source: Source::new(1), standing_packets, now: Time::ZERO };
         (0..standing_packets).for_each(|_| queue.arrive());

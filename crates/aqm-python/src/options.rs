@@ -1,6 +1,6 @@
 //! The declarations of options, as JSON, and their notation.
 
-use crate::error::input;
+use crate::error::{input, wrong};
 use aqm_sim::scenario::Scenario;
 use aqm_sim::scenario::options::{Form, OPTIONS, OptionSpec, find};
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) fn options() -> String {
 /// Reads a value of an option; returns it in base units, as JSON.
 #[pyfunction]
 pub(crate) fn read_option(name: &str, text: &str) -> PyResult<String> {
-    declared(name)?.read(text).map(|value| value.to_string()).map_err(input)
+    declared(name)?.read(text).map(|value| value.to_string()).map_err(wrong)
 }
 
 /// Writes a value of an option, which is in base units as JSON.

@@ -1,6 +1,6 @@
 //! One run of the simulator, without Python's global lock, and its report as columns.
 
-use crate::error::{input, of_run, stopped};
+use crate::error::{input, of_run, stopped, wrong};
 use crate::guest::Guest;
 use crate::inputs::Inputs;
 use crate::tables::{Parts, Table, Words};
@@ -63,7 +63,7 @@ pub(crate) fn run(
 ) -> PyResult<Run> {
     let scenario: Scenario =
         serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
-    let aqm = notation::spec(&scenario.aqm).map_err(input)?;
+    let aqm = notation::spec(&scenario.aqm).map_err(wrong)?;
     let simulate = || aqm_sim::run_under(&aqm, &scenario, &inputs.0, seed, &monitor.run);
     let simulate = || catch_unwind(AssertUnwindSafe(simulate));
     let (outcome, raised) = py.detach(|| foreign::staged(Some(monitor.watched()), simulate));
@@ -82,7 +82,7 @@ pub(crate) fn run(
 pub(crate) fn estimate(py: Python<'_>, scenario_json: &str, inputs: &Inputs) -> PyResult<(f64, f64, f64)> {
     let scenario: Scenario =
         serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
-    let aqm = notation::spec(&scenario.aqm).map_err(input)?;
+    let aqm = notation::spec(&scenario.aqm).map_err(wrong)?;
     let estimate = || aqm_sim::estimate::estimate(&aqm, &scenario, &inputs.0);
     let estimate = py.detach(|| catch_unwind(AssertUnwindSafe(estimate)));
     let estimate = estimate.map_err(|panic| stopped(&*panic))?.map_err(|error| of_run(&error))?;

@@ -1,6 +1,6 @@
 //! A run in steps, for environments to learn in: one call per step.
 
-use crate::error::{input, of_run, stopped};
+use crate::error::{input, of_run, stopped, wrong};
 use crate::foreign::staged;
 use crate::inputs::Inputs;
 use crate::notation;
@@ -45,7 +45,7 @@ impl Stepper {
     fn new(py: Python<'_>, scenario_json: &str, inputs: &Inputs, seed: u64) -> PyResult<Stepper> {
         let scenario: Scenario =
             serde_json::from_str(scenario_json).map_err(|error| input(format!("scenario: {error}")))?;
-        let aqm: Spec = notation::spec(&scenario.aqm).map_err(input)?;
+        let aqm: Spec = notation::spec(&scenario.aqm).map_err(wrong)?;
         let begin = || Stepped::new(&aqm, &scenario, &inputs.0, seed).map_err(|error| of_run(&error));
         Ok(Stepper(Mutex::new(Some(protected(py, begin)?))))
     }
@@ -71,7 +71,7 @@ impl Stepper {
         if done.is_err() {
             *held = None;
         }
-        done?.map_err(input)
+        done?.map_err(wrong)
     }
 
     /// Whether the scenario's duration is over.

@@ -1,38 +1,38 @@
 //! tc's notation to numbers in base units, and back.
 
-use crate::error::input;
+use crate::error::wrong;
 use aqm_core::units::{Bytes, Rate, Size, Span, parse};
 use pyo3::prelude::*;
 
 /// Parses a rate; returns bit/s.
 #[pyfunction]
 pub(crate) fn parse_rate(text: &str) -> PyResult<u64> {
-    parse::rate(text).map(Rate::as_bits_per_sec).map_err(input)
+    parse::rate(text).map(Rate::as_bits_per_sec).map_err(wrong)
 }
 
 /// Parses a length of time; returns nanoseconds.
 #[pyfunction]
 pub(crate) fn parse_span(text: &str) -> PyResult<u64> {
-    parse::span(text).map(Span::as_nanos).map_err(input)
+    parse::span(text).map(Span::as_nanos).map_err(wrong)
 }
 
 /// Parses a number of bytes.
 #[pyfunction]
 pub(crate) fn parse_bytes(text: &str) -> PyResult<u64> {
-    parse::bytes(text).map(Bytes::as_u64).map_err(input)
+    parse::bytes(text).map(Bytes::as_u64).map_err(wrong)
 }
 
 /// Parses a queue size; returns the number and whether it counts packets (rather than bytes).
 #[pyfunction]
 pub(crate) fn parse_size(text: &str) -> PyResult<(u64, bool)> {
-    let size = parse::size(text).map_err(input)?;
+    let size = parse::size(text).map_err(wrong)?;
     Ok((size.count(), matches!(size, Size::Packets(_))))
 }
 
 /// Parses a fraction such as `0.1` or `10%`.
 #[pyfunction]
 pub(crate) fn parse_fraction(text: &str) -> PyResult<f64> {
-    parse::fraction(text).map_err(input)
+    parse::fraction(text).map_err(wrong)
 }
 
 /// Writes bit/s in the largest unit that needs no rounding.

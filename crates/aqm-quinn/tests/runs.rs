@@ -110,7 +110,7 @@ fn what_is_wrong_in_a_scenario_is_named() {
         let mut flow = quinn(1, json!({}), None);
         flow["transport"]["stack"] = transport;
         match run(&scenario("fifo", 1, json!([flow])), 1) {
-            Err(RunError::Input(problem)) => problem,
+            Err(RunError::Input(error)) => error.to_string(),
             other => panic!("{:?}", other.map(|_| "a result")),
         }
     };

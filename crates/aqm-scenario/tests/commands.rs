@@ -182,9 +182,12 @@ fn what_has_no_counterpart_is_refused_by_name_with_the_nearest() {
         match translate(&format!("tc qdisc add dev eth0 root {words}")) {
             Ok(found) => panic!("{words}: {}", found.spec),
             Err(error) => {
-                assert!(error.contains(expected), "{words}: {error}");
+                assert!(error.to_string().contains(expected), "{words}: {error}");
                 let name = words.split(' ').next().unwrap();
-                assert!(error.contains(name) && !error.contains('\n'), "{words}: {error}");
+                assert!(
+                    error.to_string().contains(name) && !error.to_string().contains('\n'),
+                    "{words}: {error}"
+                );
             }
         }
     }
@@ -235,7 +238,9 @@ fn every_text_of_the_cases_is_translated_or_refused_by_name() {
     for text in texts {
         match translate(&format!("tc qdisc add dev eth0 root {text}")) {
             Ok(found) => assert!(!found.spec.to_string().is_empty()),
-            Err(error) => assert!(error.contains(text.split(' ').next().unwrap()), "{text}: {error}"),
+            Err(error) => {
+                assert!(error.to_string().contains(text.split(' ').next().unwrap()), "{text}: {error}");
+            }
         }
     }
 }

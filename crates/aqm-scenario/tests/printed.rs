@@ -13,8 +13,9 @@ fn refusal(text: &str) -> String {
     match translate(text) {
         Ok(found) => panic!("{text}: {}", found.spec),
         Err(error) => {
-            assert!(!error.contains('\n'), "{error}");
-            error
+            let line = error.to_string();
+            assert!(!line.contains('\n'), "{line}");
+            line
         }
     }
 }

@@ -153,6 +153,6 @@ fn what_tc_cannot_be_given_is_refused() {
         ("fifo:random", "'fifo' is no qdisc of Linux"),
     ] {
         let error = words(&Spec::parse(text).unwrap(), LINK).unwrap_err();
-        assert!(error.contains(expected), "{text}: {error}");
+        assert!(error.to_string().contains(expected), "{text}: {error}");
     }
 }

@@ -57,7 +57,7 @@ use scenario::inputs::Inputs;
 /// [`RunError::Input`] for a wrong input, [`RunError::Check`] for a defect of this program, [`RunError::Cancelled`]
 /// if the monitor was told to stop.
 pub fn run(scenario: &Scenario, inputs: &Inputs, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
-    let aqm = Spec::parse(&scenario.aqm).map_err(|error| RunError::Input(error.to_string()))?;
+    let aqm = Spec::parse(&scenario.aqm).map_err(|error| RunError::Input(error.into()))?;
     run_under(&aqm, scenario, inputs, seed, monitor)
 }
 

@@ -1,8 +1,9 @@
 //! The result of a run.
 
 use crate::metrics::values::Values;
+use aqm_core::input_error::InputError;
 use aqm_io::histogram;
-use aqm_io::input_error::InputError;
+use aqm_io::input_error::InputError as FileError;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -237,7 +238,7 @@ impl Monitor {
 pub enum RunError {
     /// An input is wrong; the text names file, key and value.
     #[error("{0}")]
-    Input(String),
+    Input(InputError),
     /// The run broke one of its own checks: a defect of this program.
     #[error("check failed: {0}")]
     Check(String),
@@ -248,6 +249,12 @@ pub enum RunError {
 
 impl From<InputError> for RunError {
     fn from(error: InputError) -> RunError {
-        RunError::Input(error.to_string())
+        RunError::Input(error)
+    }
+}
+
+impl From<FileError> for RunError {
+    fn from(error: FileError) -> RunError {
+        RunError::Input(error.into())
     }
 }

@@ -10,6 +10,7 @@ use crate::simulation::setup::Setup;
 use crate::simulation::state::Simulation;
 use aqm_core::backlog::Backlog;
 use aqm_core::counters::Counters;
+use aqm_core::input_error::InputError;
 use aqm_core::params::ParamError;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::spec::Spec;
@@ -30,7 +31,9 @@ impl Stepped {
     pub fn new(aqm: &Spec, scenario: &Scenario, inputs: &Inputs, seed: u64) -> Result<Stepped, RunError> {
         scenario.check().map_err(RunError::Input)?;
         if scenario.mser5 {
-            return Err(RunError::Input("warmup: a run in steps needs a time, not mser5".to_owned()));
+            return Err(RunError::Input(
+                InputError::new("a run in steps needs a time, not mser5").of_option("warmup"),
+            ));
         }
         let monitor = Monitor::default();
         let mut setup = Setup::build(scenario, aqm, inputs, seed, &monitor)?;

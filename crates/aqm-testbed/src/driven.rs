@@ -3,6 +3,7 @@
 use crate::outcome::Outcome;
 use aqm_core::backlog::Backlog;
 use aqm_core::counters::Counters;
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::spec::Spec;
 use aqm_core::units::Time;
@@ -93,12 +94,15 @@ impl Driven {
         mut inputs: Inputs,
         folder: PathBuf,
         scenario: impl FnOnce(Option<FlowGroup>) -> Scenario,
-    ) -> Result<Driven, String> {
+    ) -> Result<Driven, InputError> {
         let post = Post::default();
         inputs.add_stack(Arc::new(Own(post.clone())))?;
         let scenario = scenario((pairs > 0).then(|| group(pairs)));
-        let aqm = Spec::parse(&scenario.aqm).map_err(|error| error.to_string())?;
-        let run = Stepped::new(&aqm, &scenario, &inputs, seed).map_err(|error| error.to_string())?;
+        let aqm = Spec::parse(&scenario.aqm)?;
+        let run = Stepped::new(&aqm, &scenario, &inputs, seed).map_err(|error| match error {
+            RunError::Input(error) => error,
+            other => InputError::new(other.to_string()),
+        })?;
         Ok(Driven { run, post, ends: 2 * pairs as usize, scenario, seed, folder })
     }
 

@@ -5,7 +5,7 @@
 //! transport needs of that form is read here. Names, keys and ranges are not declared again: each key goes to its control or
 //! its stack ([`Tcp::with`], [`Named::with`]), and quantities to [`parse`].
 
-use aqm_core::params::did_you_mean;
+use aqm_core::input_error::InputError;
 use aqm_core::units::parse;
 use aqm_sim::scenario::{EcnMode, FlowGroup, Named, Source, Tcp, Transport};
 use aqm_sim::stack::Info;
@@ -18,18 +18,18 @@ const APART_NS: u64 = 100_000_000;
 const UDP_KEYS: [&str; 5] = ["rate", "packet", "name", "start", "rtt"];
 
 /// Reads `COUNT*KIND[:KEY=VALUE]...`; without a count it is one.
-pub(crate) fn parse(text: &str, stacks: &[&'static Info]) -> Result<FlowGroup, String> {
+pub(crate) fn parse(text: &str, stacks: &[&'static Info]) -> Result<FlowGroup, InputError> {
     let mut parts = text.split(':');
     let head = parts.next().unwrap_or_default();
     let (count, kind) = head.split_once('*').unwrap_or(("1", head));
-    let count = count.parse().map_err(|_| format!("'{count}' is no number of flows"))?;
+    let count = count.parse().map_err(|_| InputError::value(count, "is no number of flows"))?;
     let mut carrier = Carrier::new(kind, stacks)?;
     let (mut name, mut start, mut rtt_ns) = (kind.to_owned(), 0, None);
     let mut given = Vec::new();
     for part in parts {
-        let (key, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is not KEY=VALUE"))?;
+        let (key, value) = part.split_once('=').ok_or_else(|| InputError::value(part, "is not KEY=VALUE"))?;
         if given.contains(&key) {
-            return Err(format!("{key} is given twice"));
+            return Err(InputError::new(format!("{key} is given twice")));
         }
         given.push(key);
         match key {
@@ -63,7 +63,7 @@ enum Carrier {
 }
 
 impl Carrier {
-    fn new(kind: &str, stacks: &[&'static Info]) -> Result<Carrier, String> {
+    fn new(kind: &str, stacks: &[&'static Info]) -> Result<Carrier, InputError> {
         if let Some(info) = stacks.iter().find(|info| info.name == kind) {
             return Ok(Carrier::Stack { info, named: Named::new(info), size: None });
         }
@@ -75,37 +75,39 @@ impl Carrier {
         }
         let attached = stacks.iter().map(|info| info.name);
         let known: Vec<&str> = attached.chain(["udp"]).chain(CONTROLS.iter().map(|info| info.name)).collect();
-        let hint = did_you_mean(kind, known.iter().copied());
-        Err(format!("unknown kind '{kind}'{hint}; known are {}", known.join(", ")))
+        Err(InputError::unknown("kind", kind, known.iter().copied()))
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), InputError> {
         match self {
             Carrier::Tcp { size, .. } | Carrier::Stack { size, .. } if key == "size" => {
                 *size = Some(bytes(key, value)?);
             }
             Carrier::Tcp { tcp, .. } => **tcp = tcp.as_ref().clone().with(key, value)?,
             Carrier::Udp { rate_bps, .. } if key == "rate" => {
-                *rate_bps =
-                    Some(parse::rate(value).map_err(|error| format!("{key}: {error}"))?.as_bits_per_sec());
+                *rate_bps = Some(
+                    parse::rate(value)
+                        .map_err(|error| InputError::from(error).within(key))?
+                        .as_bits_per_sec(),
+                );
             }
             Carrier::Udp { packet_bytes, .. } if key == "packet" => {
                 *packet_bytes = u32::try_from(bytes(key, value)?).unwrap_or(u32::MAX);
             }
             Carrier::Udp { .. } => {
-                let hint = did_you_mean(key, UDP_KEYS.into_iter());
-                return Err(format!("{key} is unknown{hint}; known are {}", UDP_KEYS.join(", ")));
+                return Err(InputError::unknown("key", key, UDP_KEYS.into_iter()));
             }
             Carrier::Stack { info, named, .. } => *named = named.clone().with(info, key, value)?,
         }
         Ok(())
     }
 
-    fn resolved(self) -> Result<(Transport, Source), String> {
+    fn resolved(self) -> Result<(Transport, Source), InputError> {
         let bulk = |size_bytes| Source::Bulk { size_bytes, stop_ns: None };
         Ok(match self {
             Carrier::Udp { rate_bps, packet_bytes } => {
-                let rate_bps = rate_bps.ok_or("udp needs a rate, as udp:rate=1mbit")?;
+                let rate_bps =
+                    rate_bps.ok_or_else(|| InputError::new("udp needs a rate, as udp:rate=1mbit"))?;
                 (Transport::Udp { packet_bytes, ecn: EcnMode::Off }, Source::Cbr { rate_bps })
             }
             Carrier::Tcp { tcp, size } => (Transport::Tcp(*tcp), bulk(size)),
@@ -114,10 +116,10 @@ impl Carrier {
     }
 }
 
-fn span(key: &str, text: &str) -> Result<u64, String> {
-    Ok(parse::span(text).map_err(|error| format!("{key}: {error}"))?.as_nanos())
+fn span(key: &str, text: &str) -> Result<u64, InputError> {
+    Ok(parse::span(text).map_err(|error| InputError::from(error).within(key))?.as_nanos())
 }
 
-fn bytes(key: &str, text: &str) -> Result<u64, String> {
-    Ok(parse::bytes(text).map_err(|error| format!("{key}: {error}"))?.as_u64())
+fn bytes(key: &str, text: &str) -> Result<u64, InputError> {
+    Ok(parse::bytes(text).map_err(|error| InputError::from(error).within(key))?.as_u64())
 }

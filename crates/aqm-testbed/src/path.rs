@@ -4,6 +4,7 @@ use crate::driven::Driven;
 use crate::flows;
 use crate::folder;
 use crate::outcome::Outcome;
+use aqm_core::input_error::InputError;
 use aqm_core::params::did_you_mean;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, parse};
@@ -67,19 +68,22 @@ impl Path {
     /// path.run(1).goodput("cubic").at_least(8.0);
     /// assert!(Path::parse("rate 10mbit; rrt 40ms").is_err_and(|text| text.contains("did you mean 'rtt'?")));
     /// ```
-    pub fn parse(text: &str) -> Result<Path, String> {
+    pub fn parse(text: &str) -> Result<Path, InputError> {
         let (mut path, mut given) = (Path::blank(), Vec::new());
         for part in text.split([';', '\n']).map(str::trim).filter(|part| !part.is_empty()) {
-            let (key, value) =
-                part.split_once(char::is_whitespace).ok_or_else(|| format!("'{part}' is not KEY VALUE"))?;
+            let (key, value) = part
+                .split_once(char::is_whitespace)
+                .ok_or_else(|| InputError::new(format!("'{part}' is not KEY VALUE")))?;
             if key != "flows" && given.contains(&key) {
-                return Err(format!("{key} is given twice"));
+                return Err(InputError::new(format!("{key} is given twice")));
             }
             path.set(key, value.trim_start())?;
             given.push(key);
         }
         match NEEDED.iter().find(|key| !given.contains(*key)) {
-            Some(missing) => Err(format!("{missing} is missing: give it as in 'rate 10mbit; rtt 40ms'")),
+            Some(missing) => {
+                Err(InputError::new(format!("{missing} is missing: give it as in 'rate 10mbit; rtt 40ms'")))
+            }
             None => Ok(path),
         }
     }
@@ -187,7 +191,7 @@ impl Path {
     ///
     /// # Errors
     /// One line that says why it cannot be run.
-    pub fn drive(&self, pairs: u32, seed: u64) -> Result<Driven, String> {
+    pub fn drive(&self, pairs: u32, seed: u64) -> Result<Driven, InputError> {
         Driven::new(pairs, seed, self.inputs.clone(), self.folder.clone(), |own| {
             self.scenario(own.into_iter().chain(self.flows.iter().cloned()).collect())
         })
@@ -207,50 +211,53 @@ impl Path {
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let wrong = |problem: &dyn Display| format!("{key}: {problem}");
-        let span = || parse::span(value).map_err(|problem| wrong(&problem));
+    fn set(&mut self, key: &str, value: &str) -> Result<(), InputError> {
+        self.read(key, value).map_err(|error| error.of_option(key))
+    }
+
+    fn read(&mut self, key: &str, value: &str) -> Result<(), InputError> {
+        let span = || parse::span(value);
         match key {
-            "rate" => {
-                let rate = parse::rate(value).map_err(|problem| wrong(&problem))?;
-                self.capacity = Capacity::RateBps(rate.as_bits_per_sec());
-            }
+            "rate" => self.capacity = Capacity::RateBps(parse::rate(value)?.as_bits_per_sec()),
             "rtt" => self.rtt = span()?,
             "aqm" => {
-                let text = aqm_scenario::notation(value).map_err(|problem| wrong(&problem))?;
+                let text = aqm_scenario::notation(value)?;
                 self.aqm = text.into_owned();
                 self.check_buffer()?;
             }
             "buffer" => {
-                Spec::parse(&format!("fifo limit {value}")).map_err(|problem| wrong(&problem))?;
+                Spec::parse(&format!("fifo limit {value}"))?;
                 self.buffer = Some(value.to_owned());
                 self.check_buffer()?;
             }
-            "loss" => self.loss = parse::fraction(value).map_err(|problem| wrong(&problem))?,
+            "loss" => self.loss = parse::fraction(value)?,
             "duration" => self.duration = span()?,
             "warmup" => self.warmup = span()?,
             "flows" => {
                 let group = flows::parse(value, &self.stacks);
-                self.flows.push(group.map_err(|problem| format!("flows '{value}': {problem}"))?);
+                self.flows.push(group.map_err(|error| error.within(format!("'{value}'")))?);
             }
             _ => {
                 let hint = did_you_mean(key, KEYS.into_iter());
-                return Err(format!("{key} is unknown{hint}; known are {}", KEYS.join(", ")));
+                return Err(InputError::new(format!("is unknown{hint}; known are {}", KEYS.join(", ")))
+                    .near(key, KEYS.into_iter()));
             }
         }
         Ok(())
     }
 
     /// The queue's limit is given once, or twice the same: the rule of the laboratory's scenarios.
-    fn check_buffer(&self) -> Result<(), String> {
+    fn check_buffer(&self) -> Result<(), InputError> {
         let Some(buffer) = &self.buffer else { return Ok(()) };
         let limit = |text: &str| {
             Spec::parse(text).ok().filter(|spec| spec.params.is_given("limit"))?.params.size("limit")
         };
         match (limit(&self.aqm), limit(&format!("fifo limit {buffer}"))) {
-            (Some(own), Some(given)) if own != given => {
-                Err(format!("aqm: '{}' has limit {own}, but buffer is {given}: give one of them", self.aqm))
-            }
+            (Some(own), Some(given)) if own != given => Err(InputError::new(format!(
+                "'{}' has limit {own}, but buffer is {given}: give one of them",
+                self.aqm
+            ))
+            .of_option("aqm")),
             _ => Ok(()),
         }
     }

@@ -100,11 +100,11 @@ fn a_path_as_text_is_the_one_of_its_methods() {
         ),
         (
             "rate 10mbit; rtt 40ms; flows 1*cubik",
-            "flows '1*cubik': unknown kind 'cubik', did you mean 'cubic'?",
+            "flows: '1*cubik': unknown kind 'cubik', did you mean 'cubic'?",
         ),
     ] {
         let found = Path::parse(text).err().unwrap();
-        assert!(found.starts_with(problem), "{text}: {found}");
+        assert!(found.to_string().starts_with(problem), "{text}: {found}");
     }
 }
 

@@ -68,7 +68,7 @@ extern "C" fn start(seed: u64) -> usize {
         module.run = None;
         let scenario: Scenario =
             serde_json::from_slice(&module.buffer).map_err(|error| format!("scenario: {error}"))?;
-        let aqm = aqm_scenario::discipline(&scenario.aqm)?;
+        let aqm = aqm_scenario::discipline(&scenario.aqm).map_err(|error| error.to_string())?;
         let stepped =
             Stepped::new(&aqm, &scenario, &module.inputs, seed).map_err(|error| error.to_string())?;
         module.run = Some(Run { stepped, told: 0 });

@@ -96,7 +96,23 @@ __all__ = [
 ]
 
 class InputError(ValueError):
-    """Something from outside is wrong; the text names file, key and value, and what is allowed."""
+    """Something from outside is wrong: the text names file, key and value, and what is allowed.
+
+    Its fields are empty where only the text is known.
+    """
+
+    #: The option, as ``flows``.
+    option: str
+    #: Where in the option's value, from outside to inside: ``("'2*cubic:iw=0'", "iw")``.
+    path: tuple[str, ...]
+    #: The refused value as written.
+    value: str
+    #: What is allowed: the names, or one phrase.
+    allowed: tuple[str, ...]
+    #: The nearest allowed name.
+    nearest: str | None
+    #: The text without the option.
+    problem: str
 
 class CheckError(RuntimeError):
     """A run broke one of its own checks: a defect of aqmlab, not of the input."""

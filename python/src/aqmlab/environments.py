@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from aqmlab import _native, scenario
 from aqmlab.tuning.space import Space
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 from aqmlab.vocabulary.extras import missing
 from aqmlab.vocabulary.units import parse_span
 
@@ -97,12 +97,12 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
         self.observation_space = spaces.Box(0.0, MOST, (6,), np.float32)
         self.action_space = action_space
         if not callable(pay):
-            raise InputError(f"pay: is {reprlib.repr(pay)} (allowed: a function of a Step)")
+            raise about("pay", f"is {reprlib.repr(pay)} (allowed: a function of a Step)")
         self._pay = pay
         self._interval_ns = None if interval is None else _interval(interval)
         for name in ("aqm", "seeds", "first_seed"):
             if name in options:
-                raise InputError(f"{name}: not an option of an environment (reset has the seed)")
+                raise about(name, "not an option of an environment (reset has the seed)")
         plan = scenario.resolve(scenario.from_values({**options, "aqm": aqm, "seeds": 1}))
         (self._scenario,) = (one.json for one in plan.scenarios.values())
         self._inputs, self._rate_bps = plan.inputs, plan.rate_bps
@@ -137,9 +137,9 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
         """
         with self._used("step"):
             if self._stepper is None:
-                raise InputError("step: call reset first")
+                raise about("step", "call reset first")
             if self._stepper.is_over:
-                raise InputError("step: the episode is over: call reset")
+                raise about("step", "the episode is over: call reset")
             after = self._stepper.step(self._settings(self._checked(action)), self._interval_ns)
             step = self._happened(after)
             self._before = after
@@ -166,12 +166,12 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
             try:
                 stepper.step(self._settings(np.full(self.action_space.shape or (), share)), 0)
             except InputError as error:
-                raise InputError(f"aqm: the first queue in 'measure' cannot be told while it runs: {error}") from None
+                raise about("aqm", f"the first queue in 'measure' cannot be told while it runs: {error}") from None
 
     @contextmanager
     def _used(self, what: str) -> Iterator[None]:
         if not self._in_use.acquire(blocking=False):
-            raise InputError(f"{what}: another call is in this environment: one at a time, whatever the thread")
+            raise about(what, "another call is in this environment: one at a time, whatever the thread")
         try:
             yield
         finally:
@@ -187,14 +187,14 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
         is_number = given.dtype.kind in ("biu" if is_choice else "fiu") and given.shape == self.action_space.shape
         # One that is not a number is in no range.
         if not is_number or not ((given >= 0) & (given <= 1)).all():
-            raise InputError(f"step: the action is {reprlib.repr(action)} (allowed: {self._allowed})")
+            raise about("step", f"the action is {reprlib.repr(action)} (allowed: {self._allowed})")
         return given
 
     def _paid(self, step: Step) -> float:
         paid = self._pay(step)
         given = np.asarray(paid)
         if given.shape != () or given.dtype.kind not in "biuf" or not np.isfinite(given):
-            raise InputError(f"pay: returned {reprlib.repr(paid)} (allowed: a finite number)")
+            raise about("pay", f"returned {reprlib.repr(paid)} (allowed: a finite number)")
         return float(given)
 
     def _happened(self, after: tuple[int, ...]) -> Step:
@@ -250,7 +250,7 @@ class ParametersEnv(_QueueEnv):
         self._space = Space.parse(_text("aqm", aqm))
         for one in self._space.dimensions:
             if " " in one.name or "[" in aqm:
-                raise InputError(f"aqm: '{aqm}': parameters of children cannot change while it runs")
+                raise about("aqm", f"'{aqm}': parameters of children cannot change while it runs")
         shares = spaces.Box(0.0, 1.0, (len(self._space.dimensions),), np.float32)
         super().__init__(self._space.default, shares, interval, pay, options)
 
@@ -297,13 +297,13 @@ def _interval(given: Any) -> int:
     try:
         span_ns = parse_span(text)
     except InputError as error:
-        raise InputError(f"interval: {error}") from None
+        raise about("interval", f"{error}") from None
     if span_ns <= 0:
-        raise InputError(f"interval: '{text}' is out of range: allowed is a time above zero")
+        raise about("interval", f"'{text}' is out of range: allowed is a time above zero")
     return span_ns
 
 
 def _text(name: str, given: Any) -> str:
     if not isinstance(given, str):
-        raise InputError(f"{name}: is {reprlib.repr(given)} (allowed: text)")
+        raise about(name, f"is {reprlib.repr(given)} (allowed: text)")
     return given

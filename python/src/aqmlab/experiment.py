@@ -25,7 +25,7 @@ from aqmlab.runs.watcher import Watcher, default
 from aqmlab.runs.workers import Elsewhere, Threads, Workers
 from aqmlab.scenario import Experiment, Plan, cost
 from aqmlab.store import growth
-from aqmlab.vocabulary.errors import CheckError, InputError
+from aqmlab.vocabulary.errors import CheckError, InputError, about
 from aqmlab.vocabulary.names import engine_of, listed, on
 from aqmlab.vocabulary.units import check_whole, parse_whole
 
@@ -110,17 +110,17 @@ def conduct(
     watcher = watcher or default()
     if until is not None:
         if shard is not None:
-            raise InputError("shard: contradicts until_ci, which needs every run of the pilot: give one of them")
+            raise about("shard", "contradicts until_ci, which needs every run of the pilot: give one of them")
         settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor}
         return _two_stages(until, experiment, command, jobs, folder, watcher, with_report, settings)
     if jobs is not None and executor is not None:
-        raise InputError("jobs: contradicts an executor, which has workers of its own: give one of them")
+        raise about("jobs", "contradicts an executor, which has workers of its own: give one of them")
     # Elsewhere, runs take no memory here.
     jobs = (machine.cores() if executor is None else 1) if jobs is None else check_whole("jobs", jobs, 1)
     workers = Threads(jobs) if executor is None else Elsewhere(executor)
     part = None if shard is None else store.Shard.parse(shard)
     if part and folder is None:
-        raise InputError("shard: needs a folder (out), which is merged with the others")
+        raise about("shard", "needs a folder (out), which is merged with the others")
     watcher.on_setup()
     experiment, chosen = _contested(experiment, engine)
     if yes:

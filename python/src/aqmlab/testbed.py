@@ -31,7 +31,7 @@ from aqmlab import exports, facade
 from aqmlab.scenario import split_texts
 from aqmlab.scenario.keywords import Keywords
 from aqmlab.scenario.python_transport import Transport, register_transport
-from aqmlab.vocabulary.errors import CheckError, InputError, unknown
+from aqmlab.vocabulary.errors import CheckError, InputError, about, unknown
 from aqmlab.vocabulary.metrics import is_metric, split
 from aqmlab.vocabulary.units import parse_whole
 
@@ -71,21 +71,21 @@ def run(
     """
     for name in ("seeds", "first_seed"):
         if name in options:
-            raise InputError(f"{name}: a test bench makes one run, which seed decides: give that")
+            raise about(name, "a test bench makes one run, which seed decides: give that")
     if not isinstance(aqm, type) and not (isinstance(aqm, str) and len(split_texts(aqm)) == 1):
-        raise InputError(f"aqm: '{aqm}' is not one discipline: a test bench makes one run")
+        raise about("aqm", f"'{aqm}' is not one discipline: a test bench makes one run")
     if isinstance(transports, (str, type)):
-        raise InputError(f"transports: {transports!r} is no list: give classes of aqmlab.Transport in one")
+        raise about("transports", f"{transports!r} is no list: give classes of aqmlab.Transport in one")
     for transport in transports:
         register_transport(transport)
     if not isinstance(folder, (str, os.PathLike, type(None))):
-        raise InputError(f"folder: {folder!r} is no path")
+        raise about("folder", f"{folder!r} is no path")
     if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
-        raise InputError(f"folder: '{folder}' is a file: the figure and capture of a failed assertion need a folder")
+        raise about("folder", f"'{folder}' is a file: the figure and capture of a failed assertion need a folder")
     try:
         parse_whole(str(seed), 1)
     except ValueError as error:
-        raise InputError(f"seed: {error}") from None
+        raise about("seed", f"{error}") from None
     chosen: Any = {"warmup": "0s", "series": "flows", **options, "seeds": 1, "first_seed": seed}
     return Outcome(facade.compare(aqm=aqm, jobs=1, **chosen), None if folder is None else Path(folder))
 

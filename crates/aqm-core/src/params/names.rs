@@ -31,15 +31,20 @@ pub fn known<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Stri
     format!("the nearest of {of} are {}", names[..NEAREST].join(", "))
 }
 
-/// `, did you mean 'target'?` for the nearest candidate within two edits (a third of a longer word), else nothing.
+/// `, did you mean 'target'?` for the nearest candidate, else nothing.
 pub fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    nearest(given, candidates).map_or(String::new(), |candidate| format!(", did you mean '{candidate}'?"))
+}
+
+/// The nearest candidate within two edits (a third of a longer word).
+pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_ascii_lowercase();
     let allowed = (given.chars().count() / 3).max(2);
     candidates
         .map(|candidate| (edits(&given, &candidate.to_ascii_lowercase()), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
         .min_by_key(|(distance, _)| *distance)
-        .map_or(String::new(), |(_, candidate)| format!(", did you mean '{candidate}'?"))
+        .map(|(_, candidate)| candidate)
 }
 
 /// Levenshtein distance, hyphens and underscores counting as equal.

@@ -1,6 +1,7 @@
 //! Declarations of disciplines that are written in Python: entries like those of the registry, made while running.
 
 use aqm_core::discipline::Info;
+use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -37,10 +38,10 @@ pub(super) fn make_of(py: Python<'_>, name: &str) -> Py<PyAny> {
 }
 
 /// Reads a declared discipline in tc's notation.
-pub(crate) fn spec(text: &str) -> Result<Spec, String> {
+pub(crate) fn spec(text: &str) -> Result<Spec, InputError> {
     let head = text.split_whitespace().next().unwrap_or_default();
     let name = head.strip_suffix(PRESET).and_then(|rest| rest.strip_suffix(':')).unwrap_or(head);
     let info = declared().get(name).map(|declared| declared.info);
-    let info = info.ok_or_else(|| format!("'{name}' is not declared in this process"))?;
-    Spec::parse_as(info, &info.presets[0], &text[head.len()..]).map_err(|error| error.to_string())
+    let info = info.ok_or_else(|| InputError::value(name, "is not declared in this process"))?;
+    Spec::parse_as(info, &info.presets[0], &text[head.len()..]).map_err(InputError::from)
 }

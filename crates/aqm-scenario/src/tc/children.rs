@@ -2,9 +2,10 @@
 
 use super::listing::{Class, Place, Qdisc, minor};
 use super::units;
+use aqm_core::input_error::InputError;
 
 /// A word of a class, its parameter here, and how a value is read.
-type PerClass = (&'static str, fn(&str) -> Result<String, String>);
+type PerClass = (&'static str, fn(&str) -> Result<String, InputError>);
 
 /// Classful qdiscs, with the words of their classes. Their filters become the flows' class.
 const CLASSFUL: [(&str, &[PerClass]); 3] = [
@@ -13,7 +14,7 @@ const CLASSFUL: [(&str, &[PerClass]); 3] = [
     ("prio", &[]),
 ];
 
-fn plain(text: &str) -> Result<String, String> {
+fn plain(text: &str) -> Result<String, InputError> {
     units::count(text).map(|count| count.to_string())
 }
 
@@ -38,7 +39,7 @@ pub(super) fn places(below: &[&Qdisc], leaves: &[&Class], bands: Option<u64>) ->
 }
 
 /// The parameters that the classes have, in the laboratory's notation: empty, or with a blank before each.
-pub(super) fn parameters(qdisc: &Qdisc, places: &[u32], leaves: &[&Class]) -> Result<String, String> {
+pub(super) fn parameters(qdisc: &Qdisc, places: &[u32], leaves: &[&Class]) -> Result<String, InputError> {
     let words = CLASSFUL.iter().find(|(name, _)| *name == qdisc.kind).map_or(&[][..], |(_, words)| words);
     let mut text = String::new();
     for (word, read) in words {
@@ -55,10 +56,13 @@ pub(super) fn parameters(qdisc: &Qdisc, places: &[u32], leaves: &[&Class]) -> Re
             continue;
         }
         if values.len() < places.len() {
-            return Err(format!("some classes have {word}, some have not: give it to all"));
+            return Err(InputError::new(format!("some classes have {word}, some have not: give it to all")));
         }
-        let values: Result<Vec<String>, String> = values.into_iter().collect();
-        text += &format!(" {word} {}", values.map_err(|problem| format!("{word}: {problem}"))?.join(","));
+        let values: Result<Vec<String>, InputError> = values.into_iter().collect();
+        text += &format!(
+            " {word} {}",
+            values.map_err(|problem| InputError::new(format!("{word}: {problem}")))?.join(",")
+        );
     }
     Ok(text)
 }

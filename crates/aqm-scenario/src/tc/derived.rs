@@ -4,15 +4,16 @@ use super::given::Given;
 use super::listing::Form;
 use super::units;
 use aqm_core::discipline::cake::LinkLayer;
+use aqm_core::input_error::InputError;
 
 /// Nothing follows.
-pub(super) fn as_it_is(_: &mut Given, _: Form) -> Result<(), String> {
+pub(super) fn as_it_is(_: &mut Given, _: Form) -> Result<(), InputError> {
     Ok(())
 }
 
 /// tc-red(8): `limit` and `avpkt` are needed. Thresholds and weight that are not given the discipline derives as tc does; the
 /// bandwidth is 10 Mbit/s.
-pub(super) fn red(given: &mut Given, form: Form) -> Result<(), String> {
+pub(super) fn red(given: &mut Given, form: Form) -> Result<(), InputError> {
     needed(given, "limit", "bytes, as limit 400000")?;
     if form != Form::Command {
         return Ok(());
@@ -23,7 +24,7 @@ pub(super) fn red(given: &mut Given, form: Form) -> Result<(), String> {
 }
 
 /// tc-choke(8): as RED, with packets of 1000 bytes unless given.
-pub(super) fn choke(given: &mut Given, form: Form) -> Result<(), String> {
+pub(super) fn choke(given: &mut Given, form: Form) -> Result<(), InputError> {
     needed(given, "limit", "packets, as limit 1000")?;
     if form == Form::Command {
         defaults(given);
@@ -31,9 +32,11 @@ pub(super) fn choke(given: &mut Given, form: Form) -> Result<(), String> {
     Ok(())
 }
 
-fn needed(given: &Given, word: &str, what: &str) -> Result<(), String> {
+fn needed(given: &Given, word: &str, what: &str) -> Result<(), InputError> {
     match given.get(word) {
-        None | Some("0b" | "0p") => Err(format!("'{word}' is missing, which tc needs: give {what}")),
+        None | Some("0b" | "0p") => {
+            Err(InputError::new(format!("'{word}' is missing, which tc needs: give {what}")))
+        }
         Some(_) => Ok(()),
     }
 }
@@ -54,7 +57,7 @@ fn defaults(given: &mut Given) {
 pub(super) const FROM_ROUND_TRIPS: [&str; 4] = ["target", "tupdate", "alpha", "beta"];
 
 /// tc-dualpi2(8): with a round-trip time, values for the controller are ignored.
-pub(super) fn dualpi2(given: &mut Given, _: Form) -> Result<(), String> {
+pub(super) fn dualpi2(given: &mut Given, _: Form) -> Result<(), InputError> {
     if given.get("typical_rtt").or(given.get("max_rtt")).is_some() {
         for name in FROM_ROUND_TRIPS {
             if given.unset(name).is_some() {
@@ -69,7 +72,7 @@ pub(super) fn dualpi2(given: &mut Given, _: Form) -> Result<(), String> {
 pub(super) const PRIORITIES: usize = 16;
 
 /// iproute2's `q_prio.c`: priorities beyond the map have the band of priority 0, best effort.
-pub(super) fn prio(given: &mut Given, _: Form) -> Result<(), String> {
+pub(super) fn prio(given: &mut Given, _: Form) -> Result<(), InputError> {
     if let Some(map) = given.get("priomap") {
         let mut bands: Vec<&str> = map.split(',').collect();
         bands.resize(PRIORITIES.max(bands.len()), bands[0]);
@@ -80,7 +83,7 @@ pub(super) fn prio(given: &mut Given, _: Form) -> Result<(), String> {
 }
 
 /// tc-cake(8): keywords for overheads add up, `raw` and `conservative` begin anew, `overhead N` takes their place.
-pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), String> {
+pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), InputError> {
     if given.get("bandwidth") == Some("auto") {
         given.unset("bandwidth");
     }
@@ -126,8 +129,9 @@ pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), String> {
         }
     }
     if is_raw && overhead.is_some_and(|bytes| bytes != 0) {
-        return Err("'raw' with an overhead counts from the device's frame: give overhead for the IP packet"
-            .to_owned());
+        return Err(InputError::new(
+            "'raw' with an overhead counts from the device's frame: give overhead for the IP packet",
+        ));
     }
     if is_raw {
         given.set("link_layer", "raw".to_owned());

@@ -2,6 +2,7 @@
 //! the units that a bare number of a command has, but for rates, which are bytes per second.
 
 use super::listing::{Class, Form, Listing, Place, Qdisc, Verb};
+use aqm_core::input_error::InputError;
 use serde_json::{Map, Value};
 
 /// Keys whose value alone is tc's word.
@@ -42,9 +43,9 @@ const SWITCHES: [(&str, &str, &str); 4] = [
 ];
 
 /// Reads the array, or one of its objects.
-pub(super) fn read(text: &str) -> Result<Listing, String> {
-    let parsed: Value =
-        serde_json::from_str(text).map_err(|error| format!("tc: not the JSON of tc -j: {error}"))?;
+pub(super) fn read(text: &str) -> Result<Listing, InputError> {
+    let parsed: Value = serde_json::from_str(text)
+        .map_err(|error| InputError::new(format!("tc: not the JSON of tc -j: {error}")))?;
     let objects = match parsed {
         Value::Array(objects) => objects,
         one => vec![one],
@@ -52,7 +53,7 @@ pub(super) fn read(text: &str) -> Result<Listing, String> {
     let mut listing = Listing::default();
     for object in objects {
         let Value::Object(object) = object else {
-            return Err("tc: not the JSON of tc -j: an element of the list is no object".to_owned());
+            return Err(InputError::new("tc: not the JSON of tc -j: an element of the list is no object"));
         };
         listing.check_size()?;
         // tc ends its list with an empty object.
@@ -73,10 +74,10 @@ fn text<'a>(object: &'a Map<String, Value>, key: &str) -> &'a str {
     object.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn qdisc(object: &Map<String, Value>) -> Result<Qdisc, String> {
+fn qdisc(object: &Map<String, Value>) -> Result<Qdisc, InputError> {
     let kind = text(object, "kind");
     if kind.is_empty() {
-        return Err("tc: not the JSON of tc -j qdisc: an element has no 'kind'".to_owned());
+        return Err(InputError::new("tc: not the JSON of tc -j qdisc: an element has no 'kind'"));
     }
     let place = match text(object, "parent") {
         _ if matches!(kind, "ingress" | "clsact") => Place::Ingress,
@@ -96,7 +97,7 @@ fn qdisc(object: &Map<String, Value>) -> Result<Qdisc, String> {
     })
 }
 
-fn class(object: &Map<String, Value>) -> Result<Class, String> {
+fn class(object: &Map<String, Value>) -> Result<Class, InputError> {
     let mut options = object.clone();
     let known = ["class", "handle", "dev", "root", "parent", "leaf", "stats", "prio"];
     options.retain(|key, _| !known.contains(&&**key));
@@ -110,38 +111,42 @@ fn class(object: &Map<String, Value>) -> Result<Class, String> {
 }
 
 /// The words of a qdisc's options.
-fn words(options: &Map<String, Value>) -> Result<Vec<String>, String> {
+fn words(options: &Map<String, Value>) -> Result<Vec<String>, InputError> {
     let mut found = Vec::new();
     for (key, value) in options {
         if MASKS.iter().any(|(_, mask)| mask == key) {
             continue;
         }
         let name = NAMES.iter().find(|(json, _)| json == key).map_or(&**key, |(_, word)| word);
-        let text = match value {
-            Value::Bool(on) => {
-                let switch = SWITCHES.iter().find(|(json, _, _)| json == key);
-                match (switch, on) {
-                    (Some((_, word, _)), true) | (Some((_, _, word)), false) => {
-                        found.push((*word).to_owned());
+        let text =
+            match value {
+                Value::Bool(on) => {
+                    let switch = SWITCHES.iter().find(|(json, _, _)| json == key);
+                    match (switch, on) {
+                        (Some((_, word, _)), true) | (Some((_, _, word)), false) => {
+                            found.push((*word).to_owned());
+                        }
+                        (None, true) => found.push(name.to_owned()),
+                        (None, false) => {}
                     }
-                    (None, true) => found.push(name.to_owned()),
-                    (None, false) => {}
+                    continue;
                 }
-                continue;
-            }
-            Value::Null => {
-                found.push(name.to_owned());
-                continue;
-            }
-            Value::Array(parts) => {
-                found.push(name.to_owned());
-                for part in parts {
-                    found.push(scalar(part).ok_or_else(|| format!("tc: '{key}' has a list of no numbers"))?);
+                Value::Null => {
+                    found.push(name.to_owned());
+                    continue;
                 }
-                continue;
-            }
-            value => scalar(value).ok_or_else(|| format!("tc: '{key}' has an object for its value"))?,
-        };
+                Value::Array(parts) => {
+                    found.push(name.to_owned());
+                    for part in parts {
+                        found.push(scalar(part).ok_or_else(|| {
+                            InputError::new(format!("tc: '{key}' has a list of no numbers"))
+                        })?);
+                    }
+                    continue;
+                }
+                value => scalar(value)
+                    .ok_or_else(|| InputError::new(format!("tc: '{key}' has an object for its value")))?,
+            };
         if let Some((_, _, word)) = MEANINGS.iter().find(|(json, value, _)| json == key && *value == text) {
             found.push((*word).to_owned());
         } else if WORDS.contains(&&**key) || text == "unlimited" {

@@ -6,6 +6,7 @@ use super::derived;
 use super::given::{Given, LAYER};
 use super::listing::Form;
 use super::quantity::Quantity::{self, *};
+use aqm_core::input_error::InputError;
 
 /// A qdisc.
 pub(super) struct Kind {
@@ -20,7 +21,7 @@ pub(super) struct Kind {
     /// Nanoseconds of the kernel's unit of time.
     pub(super) tick: u64,
     /// What follows from several words together.
-    pub(super) finish: fn(&mut Given, Form) -> Result<(), String>,
+    pub(super) finish: fn(&mut Given, Form) -> Result<(), InputError>,
 }
 
 /// What a word does.

@@ -2,15 +2,16 @@
 
 use super::listing::{Class, Qdisc};
 use super::units;
+use aqm_core::input_error::InputError;
 use aqm_core::units::Rate;
 
 /// What the options of the link are for a shaper's or netem's words.
-pub(super) fn options(qdisc: &Qdisc, class: Option<&Class>) -> Result<String, String> {
+pub(super) fn options(qdisc: &Qdisc, class: Option<&Class>) -> Result<String, InputError> {
     let after = |words: &[String], name: &str| {
         let place = words.iter().position(|word| word == name)?;
         words.get(place + 1).cloned()
     };
-    let problem = |problem: String| format!("tc: {}: {problem}", qdisc.kind);
+    let problem = |error: InputError| error.within(qdisc.kind.as_str()).within("tc");
     if qdisc.kind == "netem" {
         let mut options = Vec::new();
         if let Some(delay) = after(&qdisc.words, "delay") {

@@ -1,6 +1,7 @@
 //! What a text of tc lists: qdiscs and classes, each with its place and its words. Commands are carried out on the list:
 //! `replace` takes the place of what was there, `change` adds words, `del` takes away.
 
+use aqm_core::input_error::InputError;
 use std::collections::BTreeSet;
 
 /// Most qdiscs, and most classes: a card with hundreds of transmit queues has fewer.
@@ -141,10 +142,10 @@ impl Listing {
     }
 
     /// Refuses a text with more than a machine has.
-    pub(super) fn check_size(&self) -> Result<(), String> {
+    pub(super) fn check_size(&self) -> Result<(), InputError> {
         let most = self.qdiscs.len().max(self.classes.len());
         if most > MOST {
-            Err(format!("tc: the text has {most} qdiscs or classes: allowed are {MOST}"))
+            Err(InputError::new(format!("tc: the text has {most} qdiscs or classes: allowed are {MOST}")))
         } else {
             Ok(())
         }

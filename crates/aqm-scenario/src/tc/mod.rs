@@ -23,6 +23,7 @@ mod tree;
 mod units;
 mod write;
 
+use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
 use aqm_core::units::Rate;
 use listing::Listing;
@@ -60,11 +61,11 @@ fn is_json(text: &str) -> bool {
 /// let found = translate("tc qdisc replace dev eth0 root cake bandwidth 9mbit nat split-gso").unwrap();
 /// assert_eq!(found.spec.to_string(), "cake:linux bandwidth 9mbit");
 /// assert!(found.notes[0].starts_with("nat has no effect"));
-/// assert!(translate("tc qdisc add dev eth0 root hhf").unwrap_err().contains("fq_codel"));
+/// assert!(translate("tc qdisc add dev eth0 root hhf").unwrap_err().to_string().contains("fq_codel"));
 /// ```
-pub fn translate(text: &str) -> Result<Translation, String> {
+pub fn translate(text: &str) -> Result<Translation, InputError> {
     if text.len() > LONGEST {
-        return Err(format!("tc: the text has {} bytes: allowed are {LONGEST}", text.len()));
+        return Err(InputError::new(format!("tc: the text has {} bytes: allowed are {LONGEST}", text.len())));
     }
     let (text, wanted) = wanted(text);
     let listing: Listing = if is_json(text) { json::read(text)? } else { text::read(text)? };
@@ -96,8 +97,8 @@ fn wanted(text: &str) -> (&str, Option<&str>) {
 /// assert_eq!(text, "codel limit 100 target 10ms interval 100ms noecn");
 /// let back = translate(&format!("tc qdisc add dev eth0 root {text}")).unwrap();
 /// assert_eq!(back.spec.params.span("target"), spec.params.span("target"));
-/// assert_eq!(words(&Spec::parse("daqm").unwrap(), rate).unwrap_err(), "'daqm' is no qdisc of Linux");
+/// assert_eq!(words(&Spec::parse("daqm").unwrap(), rate).unwrap_err().to_string(), "'daqm' is no qdisc of Linux");
 /// ```
-pub fn words(spec: &Spec, link: Rate) -> Result<String, String> {
+pub fn words(spec: &Spec, link: Rate) -> Result<String, InputError> {
     write::qdisc(spec, link)
 }

@@ -4,10 +4,11 @@ use super::given::{Given, LAYER};
 use super::kinds::{Kind, Word};
 use super::listing::Form;
 use super::units;
+use aqm_core::input_error::InputError;
 use aqm_core::params::{did_you_mean, known, same_name};
 
 /// Reads the words of a qdisc.
-pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, String> {
+pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, InputError> {
     let mut given = Given::default();
     for (name, value) in kind.silent.iter().filter(|_| form != Form::Command) {
         given.set(name, (*value).to_owned());
@@ -17,12 +18,13 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
     while let Some(text) = rest.next() {
         let found = kind.words.iter().find(|(word, _)| same_name(word, text));
         let (word, does) = found.ok_or_else(|| unknown(kind, text))?;
-        let mut value = || rest.next().ok_or_else(|| format!("{}: '{word}' needs a value", kind.name));
+        let mut value =
+            || rest.next().ok_or_else(|| InputError::new(format!("{}: '{word}' needs a value", kind.name)));
         match *does {
             Word::Value(param, quantity) => {
                 let text = value()?;
                 let read = quantity.read(text, (form != Form::Command).then_some(kind.tick));
-                let read = read.map_err(|problem| format!("{}: {word}: {problem}", kind.name))?;
+                let read = read.map_err(|error| error.within(*word).within(kind.name))?;
                 if param == LAYER { given.layer.push((word, read)) } else { given.set(param, read) }
             }
             Word::List(param, most) => {
@@ -33,13 +35,13 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
                     numbers.push(units::count(number)?.to_string());
                 }
                 if numbers.is_empty() {
-                    return Err(format!("{}: '{word}' needs whole numbers", kind.name));
+                    return Err(InputError::new(format!("{}: '{word}' needs whole numbers", kind.name)));
                 }
                 given.set(param, numbers.join(","));
             }
             Word::Masked(param, mask) => {
-                let [value, bits] =
-                    units::masked(value()?).map_err(|problem| format!("{}: {word}: {problem}", kind.name))?;
+                let [value, bits] = units::masked(value()?)
+                    .map_err(|problem| InputError::new(format!("{}: {word}: {problem}", kind.name)))?;
                 given.set(param, value.to_string());
                 given.set(mask, bits.to_string());
             }
@@ -56,21 +58,25 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, S
                 given.idle.push(([&[*word], &*values].concat().join(" "), why));
             }
             Word::Refused(nearest) => {
-                return Err(format!("{}: '{word}' has no counterpart here: {nearest}", kind.name));
+                return Err(InputError::new(format!(
+                    "{}: '{word}' has no counterpart here: {nearest}",
+                    kind.name
+                )));
             }
         }
     }
-    (kind.finish)(&mut given, form).map_err(|problem| format!("{}: {problem}", kind.name))?;
+    (kind.finish)(&mut given, form).map_err(|error| error.within(kind.name))?;
     Ok(given)
 }
 
-fn unknown(kind: &Kind, text: &str) -> String {
+fn unknown(kind: &Kind, text: &str) -> InputError {
     let names = || kind.words.iter().map(|(word, _)| *word);
     let name = kind.name;
     if names().next().is_none() {
-        return format!("{name}: '{text}' is unknown: it has no parameters");
+        return InputError::value(text, "is unknown: it has no parameters").within(name);
     }
-    format!("{name}: '{text}' is unknown{}; {}", did_you_mean(text, names()), known(text, names()))
+    let problem = format!("is unknown{}; {}", did_you_mean(text, names()), known(text, names()));
+    InputError::value(text, problem).near(text, names()).within(name)
 }
 
 /// Printed words that no command has, as those of a command: sfb's penalty and times, sfq's flows with the divisor.

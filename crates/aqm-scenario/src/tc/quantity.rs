@@ -1,6 +1,7 @@
 //! What the value of a word is to tc, and how it is written in the laboratory's notation.
 
 use super::units;
+use aqm_core::input_error::InputError;
 use aqm_core::params::Value;
 use aqm_core::units::Size;
 
@@ -63,7 +64,7 @@ impl Quantity {
     }
 
     /// tc's text in the laboratory's notation; `printed` is the kernel's unit of time if tc printed the text.
-    pub(super) fn read(self, text: &str, printed: Option<u64>) -> Result<String, String> {
+    pub(super) fn read(self, text: &str, printed: Option<u64>) -> Result<String, InputError> {
         let tick = printed.unwrap_or(1);
         match self {
             Quantity::Packets => units::packets(text),
@@ -93,7 +94,7 @@ impl Quantity {
             }),
             Quantity::NegativePower => units::count(text).and_then(|power| match i32::try_from(power) {
                 Ok(power @ 0..=31) => Ok(0.5_f64.powi(power).to_string()),
-                _ => Err(format!("'{text}' is out of range: allowed is 0 to 31")),
+                _ => Err(InputError::out_of_range(text, "0 to 31")),
             }),
             Quantity::Layer => units::signed(text).map(|bytes| bytes.to_string()),
         }

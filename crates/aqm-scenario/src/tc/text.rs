@@ -1,6 +1,7 @@
 //! Commands and printed lines of tc, as a [`Listing`]. Newlines are blanks: a shell loses them.
 
 use super::listing::{Class, Form, Listing, Place, Qdisc, Verb};
+use aqm_core::input_error::InputError;
 use std::iter::Peekable;
 use std::slice::Iter;
 
@@ -14,7 +15,7 @@ const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-b", "-batch", "-cf"];
 type Words<'a> = Peekable<Iter<'a, &'a str>>;
 
 /// Reads all statements of a text; what is between them (`modprobe`, `ip link`, statistics) is passed over.
-pub(super) fn read(text: &str) -> Result<Listing, String> {
+pub(super) fn read(text: &str) -> Result<Listing, InputError> {
     let mut listing = Listing::default();
     let tokens: Vec<&str> = text.split_whitespace().flat_map(apart).collect();
     let mut words = tokens.iter().peekable();
@@ -30,8 +31,12 @@ pub(super) fn read(text: &str) -> Result<Listing, String> {
                 Some(object) if names(object, "qdisc") => qdisc_command(&mut words, &mut listing)?,
                 Some(object) if names(object, "class") => class_command(&mut words, &mut listing)?,
                 Some(object) if names(object, "filter") || names(object, "action") => {}
-                Some(object) => return Err(format!("tc: '{object}' is not among qdisc, class and filter")),
-                None => return Err("tc: the command ends after 'tc'".to_owned()),
+                Some(object) => {
+                    return Err(InputError::new(format!(
+                        "tc: '{object}' is not among qdisc, class and filter"
+                    )));
+                }
+                None => return Err(InputError::new("tc: the command ends after 'tc'")),
             }
         } else if *word == "qdisc" {
             // Lines of a batch file begin like what tc prints.
@@ -67,13 +72,15 @@ fn names(word: &str, whole: &str) -> bool {
     !word.is_empty() && whole.starts_with(word)
 }
 
-fn verb(word: &str) -> Result<Verb, String> {
+fn verb(word: &str) -> Result<Verb, InputError> {
     match word {
         "add" | "replace" | "link" => Ok(Verb::Add),
         "change" | "chg" => Ok(Verb::Change),
         "del" | "delete" => Ok(Verb::Delete),
         "show" | "list" | "ls" | "lst" => Ok(Verb::Show),
-        _ => Err(format!("tc qdisc: '{word}' is not among add, replace, change, del and show")),
+        _ => Err(InputError::new(format!(
+            "tc qdisc: '{word}' is not among add, replace, change, del and show"
+        ))),
     }
 }
 
@@ -100,16 +107,16 @@ fn rest(words: &mut Words<'_>) -> Vec<String> {
     found
 }
 
-fn value<'a>(words: &mut Words<'a>, of: &str) -> Result<&'a str, String> {
+fn value<'a>(words: &mut Words<'a>, of: &str) -> Result<&'a str, InputError> {
     while words.next_if(|word| **word == "\\").is_some() {}
     if goes_on(words) {
         return Ok(words.next().expect("it was there"));
     }
-    Err(format!("tc: '{of}' has no value"))
+    Err(InputError::new(format!("tc: '{of}' has no value")))
 }
 
 /// Takes the words of a size table.
-fn stab(words: &mut Words<'_>) -> Result<Vec<String>, String> {
+fn stab(words: &mut Words<'_>) -> Result<Vec<String>, InputError> {
     let mut found = Vec::new();
     while let Some(word) = words.next_if(|word| STAB.contains(*word)) {
         found.extend([(*word).to_owned(), value(words, word)?.to_owned()]);
@@ -117,8 +124,8 @@ fn stab(words: &mut Words<'_>) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-fn qdisc_command(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), String> {
-    let verb = verb(words.next().ok_or("tc: the command ends after 'tc qdisc'")?)?;
+fn qdisc_command(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), InputError> {
+    let verb = verb(words.next().ok_or_else(|| InputError::new("tc: the command ends after 'tc qdisc'"))?)?;
     let mut qdisc = Qdisc {
         kind: String::new(),
         handle: String::new(),
@@ -154,16 +161,16 @@ fn qdisc_command(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), Str
         }
     }
     if qdisc.kind.is_empty() && matches!(verb, Verb::Add | Verb::Change) {
-        return Err("tc: the command names no qdisc: tc qdisc add dev DEV root KIND ...".to_owned());
+        return Err(InputError::new("tc: the command names no qdisc: tc qdisc add dev DEV root KIND ..."));
     }
     listing.put(verb, qdisc);
     Ok(())
 }
 
 /// What follows `qdisc` in a line that tc printed.
-fn printed_qdisc(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), String> {
+fn printed_qdisc(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), InputError> {
     if !goes_on(words) {
-        return Err("tc: the text ends after 'qdisc'".to_owned());
+        return Err(InputError::new("tc: the text ends after 'qdisc'"));
     }
     let kind = (*words.next().expect("it was there")).to_owned();
     let handle = words.next_if(|word| is_handle(word)).map_or("", |word| *word).to_owned();
@@ -204,8 +211,8 @@ pub(super) fn is_handle(word: &str) -> bool {
     is_hex(major) && is_hex(minor)
 }
 
-fn class_command(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), String> {
-    let verb = verb(words.next().ok_or("tc: the command ends after 'tc class'")?)?;
+fn class_command(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), InputError> {
+    let verb = verb(words.next().ok_or_else(|| InputError::new("tc: the command ends after 'tc class'"))?)?;
     let mut class = Class {
         kind: String::new(),
         handle: String::new(),
@@ -244,7 +251,7 @@ fn class_command(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), Str
 }
 
 /// What follows `class` in a line that tc printed.
-fn printed_class(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), String> {
+fn printed_class(words: &mut Words<'_>, listing: &mut Listing) -> Result<(), InputError> {
     let kind = value(words, "class")?.to_owned();
     let handle = value(words, "class")?.to_owned();
     let mut class = Class { kind, handle, device: String::new(), parent: String::new(), words: Vec::new() };

@@ -4,7 +4,7 @@ use super::kinds;
 use super::listing::{Form, Listing, Place, Qdisc, major, minor};
 use super::translation::Translation;
 use super::{children, link, parse, refused};
-use aqm_core::params::{did_you_mean, known};
+use aqm_core::input_error::InputError;
 use aqm_core::registry;
 use aqm_core::spec::Spec;
 use std::cell::Cell;
@@ -31,10 +31,12 @@ struct Tree<'a> {
 }
 
 /// Translates the qdisc that `wanted` names, or the root.
-pub(super) fn translate(listing: &Listing, wanted: Option<&str>) -> Result<Translation, String> {
+pub(super) fn translate(listing: &Listing, wanted: Option<&str>) -> Result<Translation, InputError> {
     let tree = Tree { listing, left: Cell::new(LARGEST), depth: Cell::new(0) };
     if listing.qdiscs.is_empty() {
-        return Err("tc: the text has no qdisc: give 'tc qdisc add dev DEV root KIND ...' or what tc qdisc show prints".to_owned());
+        return Err(InputError::new(
+            "tc: the text has no qdisc: give 'tc qdisc add dev DEV root KIND ...' or what tc qdisc show prints",
+        ));
     }
     let candidates = match wanted {
         Some(name) => named(listing, name)?,
@@ -43,10 +45,10 @@ pub(super) fn translate(listing: &Listing, wanted: Option<&str>) -> Result<Trans
     let mut found = tree.different(&candidates)?;
     if found.len() > 1 {
         let names = list(&candidates);
-        return Err(format!(
+        return Err(InputError::new(format!(
             "tc: which is meant? {names}: end the text with 'use' and a handle or device, as 'use {}'",
             hint(candidates[0])
-        ));
+        )));
     }
     let mut translation = found.remove(0);
     if candidates.len() > 1 {
@@ -72,7 +74,7 @@ fn list(qdiscs: &[&Qdisc]) -> String {
 }
 
 /// The roots; devices without a queue only where nothing else is. A lone qdisc below one that is not there counts.
-fn roots(listing: &Listing) -> Result<Vec<&Qdisc>, String> {
+fn roots(listing: &Listing) -> Result<Vec<&Qdisc>, InputError> {
     let mut found: Vec<&Qdisc> = listing.qdiscs.iter().filter(|qdisc| qdisc.place == Place::Root).collect();
     if found.iter().any(|qdisc| qdisc.kind != "noqueue") {
         found.retain(|qdisc| qdisc.kind != "noqueue");
@@ -81,13 +83,15 @@ fn roots(listing: &Listing) -> Result<Vec<&Qdisc>, String> {
         found = listing.qdiscs.iter().filter(|qdisc| qdisc.place != Place::Ingress).collect();
     }
     if found.is_empty() {
-        return Err("tc: the text has an ingress hook alone, where nothing queues: a redirect to an ifb device has a root there".to_owned());
+        return Err(InputError::new(
+            "tc: the text has an ingress hook alone, where nothing queues: a redirect to an ifb device has a root there",
+        ));
     }
     Ok(found)
 }
 
 /// The qdiscs of a handle, place or device.
-fn named<'a>(listing: &'a Listing, name: &str) -> Result<Vec<&'a Qdisc>, String> {
+fn named<'a>(listing: &'a Listing, name: &str) -> Result<Vec<&'a Qdisc>, InputError> {
     let is_meant = |qdisc: &&Qdisc| {
         qdisc.handle == name
             || matches!(&qdisc.place, Place::Under(parent) if parent == name)
@@ -96,20 +100,23 @@ fn named<'a>(listing: &'a Listing, name: &str) -> Result<Vec<&'a Qdisc>, String>
     let found: Vec<&Qdisc> = listing.qdiscs.iter().filter(is_meant).collect();
     if found.is_empty() {
         let all: Vec<&Qdisc> = listing.qdiscs.iter().collect();
-        return Err(format!("tc: no qdisc has the handle or device '{name}': the text has {}", list(&all)));
+        return Err(InputError::new(format!(
+            "tc: no qdisc has the handle or device '{name}': the text has {}",
+            list(&all)
+        )));
     }
     Ok(found)
 }
 
 impl Tree<'_> {
     /// A qdisc with everything below it.
-    fn whole(&self, qdisc: &Qdisc) -> Result<Translation, String> {
+    fn whole(&self, qdisc: &Qdisc) -> Result<Translation, InputError> {
         let (left, depth) = (self.left.get(), self.depth.get());
         if left == 0 || depth == DEEPEST {
             let name = qdisc.name();
-            return Err(format!(
+            return Err(InputError::new(format!(
                 "tc: {name} is below itself, or in a tree of more than {LARGEST} qdiscs or {DEEPEST} levels"
-            ));
+            )));
         }
         self.left.set(left - 1);
         self.depth.set(depth + 1);
@@ -119,7 +126,7 @@ impl Tree<'_> {
     }
 
     /// The translations of qdiscs that differ.
-    fn different(&self, qdiscs: &[&Qdisc]) -> Result<Vec<Translation>, String> {
+    fn different(&self, qdiscs: &[&Qdisc]) -> Result<Vec<Translation>, InputError> {
         let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         for qdisc in qdiscs {
             let translation = self.whole(qdisc)?;
@@ -131,7 +138,7 @@ impl Tree<'_> {
     }
 }
 
-fn translated(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+fn translated(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, InputError> {
     let kind = &*qdisc.kind;
     let mut translation = if PER_QUEUE.contains(&kind) {
         per_queue(tree, qdisc)?
@@ -152,8 +159,8 @@ fn translated(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
 }
 
 /// The discipline of a name, as Linux has it where there is such a preset.
-fn plain(spec: &str) -> Result<Spec, String> {
-    let parsed = Spec::parse(spec).map_err(|error| error.to_string())?;
+fn plain(spec: &str) -> Result<Spec, InputError> {
+    let parsed = Spec::parse(spec)?;
     match parsed.info.preset("linux") {
         Some(preset) if !spec.contains(':') => Ok(Spec::of(parsed.info, preset)),
         _ => Ok(parsed),
@@ -161,12 +168,12 @@ fn plain(spec: &str) -> Result<Spec, String> {
 }
 
 /// A qdisc without classes.
-fn single(qdisc: &Qdisc) -> Result<Translation, String> {
+fn single(qdisc: &Qdisc) -> Result<Translation, InputError> {
     let Some(kind) = kinds::find(&qdisc.kind) else { return Err(unknown(&qdisc.kind)) };
-    let given = parse::read(kind, &qdisc.words, qdisc.form).map_err(|problem| format!("tc: {problem}"))?;
+    let given = parse::read(kind, &qdisc.words, qdisc.form).map_err(|error| error.within("tc"))?;
     let mut spec = plain(kind.spec)?;
     for (param, text) in given.params() {
-        spec.set_text(param, text).map_err(|error| format!("tc: {}", error.of(kind.name)))?;
+        spec.set_text(param, text).map_err(|error| InputError::from(error).within(kind.name).within("tc"))?;
     }
     let mut notes = given.notes();
     if qdisc.form != Form::Command && (kind.name == "red" || kind.name == "choke") {
@@ -181,26 +188,28 @@ fn single(qdisc: &Qdisc) -> Result<Translation, String> {
     Ok(Translation { spec, notes })
 }
 
-fn unknown(kind: &str) -> String {
+fn unknown(kind: &str) -> InputError {
     if let Some(message) = refused::nearest(kind) {
-        return message;
+        return InputError::new(message).of_value(kind);
     }
     if registry::find(kind).is_some() {
-        return format!("tc has no qdisc '{kind}', the laboratory has: give it without tc's words before it");
+        let problem =
+            format!("tc has no qdisc '{kind}', the laboratory has: give it without tc's words before it");
+        return InputError::new(problem).of_value(kind);
     }
     let names = || kinds::KINDS.iter().map(|kind| kind.name);
-    format!("tc: unknown qdisc '{kind}'{}; {}", did_you_mean(kind, names()), known(kind, names()))
+    InputError::unknown("qdisc", kind, names()).within("tc")
 }
 
 /// The one discipline in all queues of a card.
-fn per_queue(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+fn per_queue(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, InputError> {
     let below = tree.listing.below(qdisc);
     let name = qdisc.name();
     let mut found = tree.different(&below)?;
     match found.len() {
-        0 => Err(format!(
+        0 => Err(InputError::new(format!(
             "tc: {name} has a qdisc for each queue of the card, and the text has none of them: add their lines"
-        )),
+        ))),
         1 => {
             let mut translation = found.remove(0);
             translation
@@ -208,19 +217,19 @@ fn per_queue(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
                 .push(format!("{name}: a link has one queue here, as each of the card's {}", below.len()));
             Ok(translation)
         }
-        _ => Err(format!(
+        _ => Err(InputError::new(format!(
             "tc: {name} has different queues: {}: end the text with 'use' and one of them, as 'use {}'",
             list(&below),
             match &below[0].place {
                 Place::Under(parent) => parent,
                 _ => &below[0].handle,
             }
-        )),
+        ))),
     }
 }
 
 /// What a shaper or netem has inside; its rate and delay are the link's.
-fn around(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+fn around(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, InputError> {
     let name = qdisc.name();
     let (below, leaves) = (tree.listing.below(qdisc), tree.listing.leaves(qdisc));
     let places: BTreeSet<&str> = below
@@ -233,16 +242,16 @@ fn around(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
         .collect();
     if places.len() > 1 {
         let places: Vec<&str> = places.into_iter().take(MOST_LISTED).collect();
-        return Err(format!(
+        return Err(InputError::new(format!(
             "tc: {name} has several classes ({}), each with a rate: drr comes closest, with a quantum and a discipline for \
              each class, on a link of the whole rate",
             places.join(", ")
-        ));
+        )));
     }
     let link = link::options(qdisc, leaves.first().copied())?;
     let Some(child) = below.first() else {
         if matches!(&*qdisc.kind, "tbf" | "netem") || leaves.is_empty() {
-            return Err(format!("tc: {name} is no discipline: {link}"));
+            return Err(InputError::new(format!("tc: {name} is no discipline: {link}")));
         }
         // tc-htb(8): a class without a qdisc has a FIFO of the device's queue length.
         let spec = plain("fifo")?;
@@ -254,7 +263,7 @@ fn around(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
 }
 
 /// A classful qdisc, its classes in the order of their handles.
-fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
+fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, InputError> {
     let below = tree.listing.below(qdisc);
     let leaves = tree.listing.leaves(qdisc);
     let mut base = single(qdisc)?;
@@ -265,8 +274,8 @@ fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
     let bands = (qdisc.kind == "prio").then(|| base.spec.params.count("bands"));
     let places = children::places(&below, &leaves, bands);
     let counted = if bands.is_some() { String::new() } else { format!(" classes {}", places.len()) };
-    let own =
-        children::parameters(qdisc, &places, &leaves).map_err(|problem| format!("tc: {name}: {problem}"))?;
+    let own = children::parameters(qdisc, &places, &leaves)
+        .map_err(|problem| InputError::new(format!("tc: {name}: {problem}")))?;
     let mut text = format!("{}{counted}{own}", base.spec);
     for place in &places {
         let child = below
@@ -279,7 +288,7 @@ fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, String> {
         text += &format!(" child [{}]", child.spec);
         base.notes.extend(child.notes);
     }
-    base.spec = Spec::parse(&text).map_err(|error| format!("tc: {name}: {error}"))?;
+    base.spec = Spec::parse(&text).map_err(|error| InputError::new(format!("tc: {name}: {error}")))?;
     base.notes.push(match bands {
         Some(_) => format!("{name}: filters are not read: the band follows from a packet's DSCP"),
         None => format!(

@@ -2,6 +2,7 @@
 //!
 //! Each function gives the laboratory's notation, or what is wrong with the text.
 
+use aqm_core::input_error::InputError;
 use aqm_core::units::{Bytes, Rate, Size, Span};
 
 /// 2^53: from there on a float has no fraction, and tc's own integers end before.
@@ -86,19 +87,19 @@ fn split(text: &str) -> Option<(f64, &str)> {
 }
 
 /// A number in the first unit of a table; without a suffix it is in `bare`.
-fn quantity(text: &str, bare: f64, units: &[(&str, f64)], allowed: &str) -> Result<f64, String> {
-    let wrong = || format!("'{text}' is not {allowed}");
+fn quantity(text: &str, bare: f64, units: &[(&str, f64)], allowed: &str) -> Result<f64, InputError> {
+    let wrong = || InputError::value(text, format_args!("is not {allowed}"));
     let (number, suffix) = split(text).ok_or_else(wrong)?;
     let scale = match suffix {
         "" => bare,
         _ => units.iter().find(|(name, _)| name.eq_ignore_ascii_case(suffix)).ok_or_else(wrong)?.1,
     };
     let value = number * scale;
-    if value >= TOO_LARGE { Err(format!("'{text}' is too large")) } else { Ok(value) }
+    if value >= TOO_LARGE { Err(InputError::value(text, "is too large")) } else { Ok(value) }
 }
 
 /// A whole number without a unit: decimal, `0x` hexadecimal, `0` octal, as C's `strtoul` reads it.
-pub(super) fn count(text: &str) -> Result<u64, String> {
+pub(super) fn count(text: &str) -> Result<u64, InputError> {
     let found = if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         u32::from_str_radix(hex, 16)
     } else if text.len() > 1 && text.starts_with('0') {
@@ -107,7 +108,11 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
         text.parse()
     };
     let has_sign = text.contains(['+', '-']);
-    found.ok().filter(|_| !has_sign).map(u64::from).ok_or_else(|| format!("'{text}' is not a whole number"))
+    found
+        .ok()
+        .filter(|_| !has_sign)
+        .map(u64::from)
+        .ok_or_else(|| InputError::value(text, "is not a whole number"))
 }
 
 /// An octet and its mask, `VALUE/MASK`.
@@ -119,17 +124,18 @@ pub(super) fn masked(text: &str) -> Result<[u8; 2], String> {
 }
 
 /// Packets: a bare number, or with the `p` that tc prints.
-pub(super) fn packets(text: &str) -> Result<String, String> {
+pub(super) fn packets(text: &str) -> Result<String, InputError> {
     let number = ["packets", "packet", "pkts", "pkt", "p"]
         .iter()
         .find_map(|unit| text.strip_suffix(unit))
         .unwrap_or(text);
-    let wrong = |_| format!("'{text}' is not a number of packets: tc counts them here, without a unit");
+    let wrong =
+        |_| InputError::value(text, "is not a number of packets: tc counts them here, without a unit");
     Ok(Size::Packets(count(number).map_err(wrong)?).to_string())
 }
 
 /// Bytes: a bare number, or `k`, `m`, `g` of 1024.
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, InputError> {
     quantity(
         text,
         1.0,
@@ -140,16 +146,16 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
 }
 
 /// The same in the laboratory's notation.
-pub(super) fn size(text: &str) -> Result<String, String> {
+pub(super) fn size(text: &str) -> Result<String, InputError> {
     bytes(text).map(|count| Bytes::new(count).to_string())
 }
 
 /// Microseconds as a bare number, or with a unit; in nanoseconds. Its own integers are whole microseconds.
-pub(super) fn nanoseconds(text: &str) -> Result<u64, String> {
+pub(super) fn nanoseconds(text: &str) -> Result<u64, InputError> {
     let allowed = "a time: microseconds as a bare number, or with us, ms or s";
     let micros = quantity(text, 1.0, TIMES, allowed)?;
     if micros >= TOO_LARGE / 1000.0 {
-        Err(format!("'{text}' is too large"))
+        Err(InputError::value(text, "is too large"))
     } else {
         Ok(micros as u64 * 1000)
     }
@@ -157,15 +163,17 @@ pub(super) fn nanoseconds(text: &str) -> Result<u64, String> {
 
 /// The same in the laboratory's notation, before the kernel cut it to ticks of so many nanoseconds. What tc rounded to
 /// three digits stays.
-pub(super) fn time(text: &str, tick: u64) -> Result<String, String> {
+pub(super) fn time(text: &str, tick: u64) -> Result<String, InputError> {
     let span = nanoseconds(text)?;
     let is_exact = text.bytes().all(|byte| byte.is_ascii_digit()) || text.ends_with("us");
     Ok(Span::from_nanos(if is_exact { before_ticks(span, tick) } else { span }).to_string())
 }
 
 /// A bare number of a unit of `scale` nanoseconds; tc prints some with their unit (`10sec`, `600000ms`).
-pub(super) fn time_in(text: &str, scale: u64, unit: &str) -> Result<String, String> {
-    let wrong = |_| format!("'{text}' is not a whole number of {unit}, as tc has it here");
+pub(super) fn time_in(text: &str, scale: u64, unit: &str) -> Result<String, InputError> {
+    let wrong = |_: InputError| {
+        InputError::value(text, format_args!("is not a whole number of {unit}, as tc has it here"))
+    };
     let has_unit = !text.starts_with("0x") && text.contains(|c: char| c.is_ascii_alphabetic());
     if has_unit {
         return time(text, 1).map_err(wrong);
@@ -175,39 +183,39 @@ pub(super) fn time_in(text: &str, scale: u64, unit: &str) -> Result<String, Stri
 }
 
 /// A rate: bit/s as a bare number. tc has it as whole bytes per second.
-pub(super) fn bits_per_second(text: &str) -> Result<u64, String> {
+pub(super) fn bits_per_second(text: &str) -> Result<u64, InputError> {
     let allowed =
         "a rate: bit/s as a bare number, or with bit, kbit, mbit, gbit, tbit, or bps for bytes per second";
     if text.ends_with('%') {
-        return Err(format!(
+        return Err(InputError::new(format!(
             "'{text}' is a part of the device's speed, which tc asks the device: give a rate, as 9mbit"
-        ));
+        )));
     }
     quantity(text, 1.0, RATES, allowed).map(|bits| (bits / 8.0) as u64 * 8)
 }
 
 /// The same in the laboratory's notation.
-pub(super) fn rate(text: &str) -> Result<String, String> {
+pub(super) fn rate(text: &str) -> Result<String, InputError> {
     bits_per_second(text).map(|bits| Rate::from_bits_per_sec(bits).to_string())
 }
 
 /// A number as C's `%lg` reads it.
-pub(super) fn number(text: &str) -> Result<f64, String> {
+pub(super) fn number(text: &str) -> Result<f64, InputError> {
     match split(text) {
         Some((number, "")) => Ok(number),
-        _ => Err(format!("'{text}' is not a number")),
+        _ => Err(InputError::value(text, "is not a number")),
     }
 }
 
 /// A whole number of bytes that may be negative.
-pub(super) fn signed(text: &str) -> Result<i32, String> {
-    text.parse().map_err(|_| format!("'{text}' is not a whole number of bytes"))
+pub(super) fn signed(text: &str) -> Result<i32, InputError> {
+    text.parse().map_err(|_| InputError::value(text, "is not a whole number of bytes"))
 }
 
 /// Hundredths, with or without the sign.
-pub(super) fn percent(text: &str) -> Result<String, String> {
+pub(super) fn percent(text: &str) -> Result<String, InputError> {
     let number = number(text.strip_suffix('%').unwrap_or(text));
-    number.map(|number| format!("{number}%")).map_err(|_| format!("'{text}' is not a percentage"))
+    number.map(|number| format!("{number}%")).map_err(|_| InputError::value(text, "is not a percentage"))
 }
 
 /// A time that the kernel stores in ticks of `tick` nanoseconds and tc prints cut to microseconds, as it was given: of the
@@ -261,7 +269,7 @@ mod tests {
         for text in ["", "ms", "-1", "5m", "5 ms", "1e300", "inf", "0xffffffffffffffff", "5ns"] {
             assert!(time(text, 1).is_err(), "{text}");
         }
-        assert!(rate("10M").is_err() && rate("50%").unwrap_err().contains("speed"));
+        assert!(rate("10M").is_err() && rate("50%").unwrap_err().to_string().contains("speed"));
         assert!(size("5p").is_err() && percent("x%").is_err() && number("0.1x").is_err());
     }
 

@@ -3,6 +3,7 @@
 use super::given::LAYER;
 use super::kinds::{KINDS, Kind, Word};
 use super::{derived, ewma};
+use aqm_core::input_error::InputError;
 use aqm_core::params::Value;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Size};
@@ -12,9 +13,9 @@ const FULL: u64 = 1514;
 
 /// What follows `tc qdisc add dev DEV root`, for a link of this rate. Every value that tc has a word for is written, and one that
 /// was given and that tc has no word for is refused.
-pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, String> {
+pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, InputError> {
     let name = spec.info.name;
-    let kind = kind(spec).ok_or_else(|| format!("'{name}' is no qdisc of Linux"))?;
+    let kind = kind(spec).ok_or_else(|| InputError::new(format!("'{name}' is no qdisc of Linux")))?;
     let mut words = Words { spec, text: kind.name.to_owned(), done: Vec::new() };
     let own = match kind.name {
         "red" => words.red(rate),
@@ -25,9 +26,9 @@ pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, String> {
         }
         _ => Ok(()),
     };
-    own.map_err(|problem| format!("{name}: {problem}"))?;
+    own.map_err(|problem| InputError::new(format!("{name}: {problem}")))?;
     for (word, does) in kind.words {
-        words.put(word, *does).map_err(|problem| format!("{name}: {problem}"))?;
+        words.put(word, *does).map_err(|problem| InputError::new(format!("{name}: {problem}")))?;
     }
     // What has a word to switch it on alone is off without it.
     for (_, does) in kind.words {
@@ -47,7 +48,7 @@ pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, String> {
     if let Some(name) =
         spec.params.names().find(|name| spec.params.is_given(name) && !words.done.contains(name))
     {
-        return Err(format!("{}: tc has no word for '{name}'", spec.info.name));
+        return Err(InputError::new(format!("{}: tc has no word for '{name}'", spec.info.name)));
     }
     Ok(words.text)
 }
@@ -84,7 +85,7 @@ impl Words<'_> {
         self.spec.params.names().any(|name| name == param)
     }
 
-    fn put(&mut self, word: &str, does: Word) -> Result<(), String> {
+    fn put(&mut self, word: &str, does: Word) -> Result<(), InputError> {
         let (Word::Value(param, _)
         | Word::List(param, _)
         | Word::Masked(param, _)
@@ -100,8 +101,9 @@ impl Words<'_> {
         match does {
             Word::Value(_, _) if *value == Value::Auto => return Ok(()),
             Word::Value(_, quantity) => {
-                let written =
-                    quantity.write(value).map_err(|problem| format!("{word}: '{value}' {problem}"))?;
+                let written = quantity
+                    .write(value)
+                    .map_err(|problem| InputError::new(format!("{word}: '{value}' {problem}")))?;
                 self.push(&format!("{word} {written}"));
             }
             Word::List(_, count) => {
@@ -127,13 +129,13 @@ impl Words<'_> {
     }
 
     /// Bytes of a threshold, whose packets are full ones; none where Linux finds it from the limit as tc does.
-    fn bytes(&self, param: &'static str) -> Result<Option<u64>, String> {
+    fn bytes(&self, param: &'static str) -> Result<Option<u64>, InputError> {
         match self.spec.params.get(param) {
             Value::Size(Size::Packets(count)) => Ok(Some(count * FULL)),
             // Of other presets, a threshold in bytes scales the probability by a packet's length, which Linux does not.
             Value::Size(Size::Bytes(count)) if param == "limit" || self.is_linux() => Ok(Some(*count)),
             Value::Auto if self.is_linux() => Ok(None),
-            _ => Err("for Linux give min and max in packets".to_owned()),
+            _ => Err(InputError::new("for Linux give min and max in packets")),
         }
     }
 
@@ -142,18 +144,18 @@ impl Words<'_> {
     }
 
     /// Linux compares bytes, and does not scale its probability by a packet's length: packets of a threshold are full ones.
-    fn red(&mut self, rate: Rate) -> Result<(), String> {
+    fn red(&mut self, rate: Rate) -> Result<(), InputError> {
         let limit = self.bytes("limit")?.expect("limit has no auto");
         let (min, max) = (self.bytes("min")?, self.bytes("max")?);
         self.thresholds([Some(limit), min, max], rate, 1.0)
     }
 
     /// CHOKe counts packets.
-    fn choke(&mut self, rate: Rate) -> Result<(), String> {
+    fn choke(&mut self, rate: Rate) -> Result<(), InputError> {
         let count = |param: &'static str| match self.spec.params.get(param) {
             Value::Size(Size::Packets(count)) => Ok(Some(*count)),
             Value::Auto if self.is_linux() => Ok(None),
-            _ => Err(format!("for Linux give {param} in packets")),
+            _ => Err(InputError::new(format!("for Linux give {param} in packets"))),
         };
         let (limit, min, max) = (count("limit")?, count("min")?, count("max")?);
         self.thresholds([limit, min, max], rate, self.average_packet() as f64)
@@ -166,10 +168,10 @@ impl Words<'_> {
     }
 
     /// What RED and CHOKe have in common: limit, min and max, whose unit is `unit` bytes.
-    fn thresholds(&mut self, sizes: [Option<u64>; 3], rate: Rate, unit: f64) -> Result<(), String> {
+    fn thresholds(&mut self, sizes: [Option<u64>; 3], rate: Rate, unit: f64) -> Result<(), InputError> {
         let params = &self.spec.params;
         if params.flag("gentle") {
-            return Err("for Linux give nogentle: it has no gentle RED".to_owned());
+            return Err(InputError::new("for Linux give nogentle: it has no gentle RED"));
         }
         let (average, bandwidth) = (self.average_packet(), params.rate("bandwidth").unwrap_or(rate));
         for (word, size) in ["limit", "min", "max"].into_iter().zip(sizes) {
@@ -179,7 +181,7 @@ impl Words<'_> {
         }
         self.push(&format!("avpkt {average} bandwidth {bandwidth}"));
         if let (Value::Auto, Value::Fraction(weight)) = (params.get("burst"), params.get("w")) {
-            let Some(min) = sizes[1] else { return Err("for Linux give min with w".to_owned()) };
+            let Some(min) = sizes[1] else { return Err(InputError::new("for Linux give min with w")) };
             self.push(&format!("burst {}", ewma::burst(*weight, min as f64 * unit / average as f64)?));
         }
         self.done.extend(["limit", "min", "max", "w", "avpkt", "bandwidth", "gentle"]);

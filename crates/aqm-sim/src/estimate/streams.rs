@@ -321,7 +321,7 @@ impl Carrier {
                 most_packets: f64::INFINITY,
             },
             Transport::Rate(named) => {
-                let refused = |problem| RunError::Input(format!("flows: '{}': {problem}", group.name));
+                let refused = |error| RunError::Input(group.refused(error));
                 let rated = inputs.rated(named).map_err(refused)?;
                 let rehearsal = rated.rehearse(first, within);
                 let packet = f64::from(rated.packet_bytes());

@@ -3,6 +3,7 @@
 use super::graph::{LinkId, Network, NodeId, Queue};
 use crate::report::RunError;
 use crate::scenario::{Exchange, FlowGroup, Round, Scenario, Source};
+use aqm_core::input_error::InputError;
 use aqm_core::params::did_you_mean;
 use aqm_core::spec::Spec;
 use aqm_core::units::Span;
@@ -67,10 +68,17 @@ pub(crate) fn measured_ports(
         let Some(link) = network.find_port(name) else {
             let names: Vec<String> = (0..network.links.len()).map(|link| network.port_name(link)).collect();
             let hint = did_you_mean(name, names.iter().map(String::as_str));
-            return Err(RunError::Input(format!("measure: no port is called '{name}'{hint}")));
+            return Err(RunError::Input(
+                InputError::new(format!("no port is called '{name}'{hint}"))
+                    .of_value(name)
+                    .near(name, names.iter().map(String::as_str))
+                    .of_option("measure"),
+            ));
         };
         if measured.contains(&link) {
-            return Err(RunError::Input(format!("measure: port '{name}' is named twice")));
+            return Err(RunError::Input(
+                InputError::new(format!("port '{name}' is named twice")).of_value(name).of_option("measure"),
+            ));
         }
         measured.push(link);
         if matches!(network.links[link].queue, Queue::Plain) {

@@ -4,6 +4,7 @@
 use super::graph::{LinkId, Network, NodeId};
 use super::packet::PacketId;
 use super::port::PortId;
+use crate::scenario::topology::refused;
 use crate::switch::control_plane::Program;
 use crate::switch::deadlock;
 use crate::switch::declaration::Site;
@@ -14,6 +15,7 @@ use crate::switch::pipeline::{Egress, Hops, Ingress, PacketView, QueueView};
 use crate::switch::program::ProgramSpec;
 use crate::switch::shared_buffer::SharedBuffer;
 use crate::switch::{Refusal, Switch, Transit};
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::paused::PausedClasses;
 use aqm_core::random::Random;
@@ -130,9 +132,9 @@ impl Switches {
     pub(crate) fn of(
         network: &Network,
         packet: u32,
-        program: impl Fn(&str) -> Result<ProgramSpec, String>,
+        program: impl Fn(&str) -> Result<ProgramSpec, InputError>,
         seed: u64,
-    ) -> Result<Option<Switches>, String> {
+    ) -> Result<Option<Switches>, InputError> {
         if network.switches.is_empty() {
             return Ok(None);
         }
@@ -164,7 +166,7 @@ impl Switches {
                 let random = Random::stream(seed, &format!("{name} program"));
                 let program = program(text).and_then(|spec| spec.build(Site { rates, random }));
                 installed.program = Some(
-                    program.map_err(|problem| format!("topology: switch '{name}': program: {problem}"))?,
+                    program.map_err(|error| refused(format!("switch '{name}'"), error.within("program")))?,
                 );
             }
         }
@@ -177,7 +179,7 @@ impl Switches {
         node: NodeId,
         options: &SwitchOptions,
         packet: u32,
-    ) -> Result<(), String> {
+    ) -> Result<(), InputError> {
         let number = self.switches.len();
         let pairs = pairs(network, node);
         for (port, pair) in pairs.iter().enumerate() {
@@ -194,9 +196,13 @@ impl Switches {
                 (options.size_bytes, options.reserve_bytes, pairs.len() * PRIORITIES);
             buffer = SharedBuffer::new(size, options.alpha, reserve, queues);
             if buffer.is_none() {
-                return Err(format!(
-                    "topology: switch '{}': reserve is {reserve}b: {queues} queues have more than the {size}b of the buffer",
-                    network.node_name(node)
+                return Err(refused(
+                    format!("switch '{}'", network.node_name(node)),
+                    InputError::field(
+                        "reserve",
+                        format_args!("{reserve}b"),
+                        format_args!("{queues} queues have more than the {size}b of the buffer"),
+                    ),
                 ));
             }
         }
@@ -216,14 +222,15 @@ impl Switches {
         pfc: &PfcOptions,
         pairs: &[Pair],
         packet: u32,
-    ) -> Result<FlowControl, String> {
+    ) -> Result<FlowControl, InputError> {
         let mut control = FlowControl::new(pfc.quanta);
         for (ingress, pair) in pairs.iter().enumerate() {
             let Some(into) = pair.into else { continue };
             let Some(out) = pair.out else {
                 let (link, name) = (network.link_name(into), network.node_name(node));
-                return Err(format!(
-                    "topology: switch '{name}': xoff needs a link back for {link}, for its PAUSE frames"
+                return Err(refused(
+                    format!("switch '{name}'"),
+                    InputError::new(format!("xoff needs a link back for {link}, for its PAUSE frames")),
                 ));
             };
             let direction = |link: LinkId| {

@@ -4,8 +4,9 @@ use super::graph::{Capacity, LinkSpec, Network, NodeId, Queue};
 use super::path::{Layout, Path, measured_ports, paths_of_group};
 use super::routes::Routes;
 use crate::report::RunError;
-use crate::scenario::topology::{Access, LinkQueue, Topology};
+use crate::scenario::topology::{Access, LinkQueue, Topology, refused};
 use crate::scenario::{FlowGroup, Scenario};
+use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
@@ -29,8 +30,7 @@ pub(crate) fn layout(
             LinkQueue::Plain => waits_at_switch(topology, &link.from, &link.to)?,
             LinkQueue::UnderTest => Some(aqm.clone()),
             LinkQueue::Discipline(text) => {
-                let refused = |error| RunError::Input(format!("topology: link {name}: {error}"));
-                Some(Spec::parse(text).map_err(refused)?)
+                Some(Spec::parse(text).map_err(|error| refused(format!("link {name}"), error.into()))?)
             }
         };
         let medium = link.medium.as_ref().map(|name| plan.medium(name, link.access));
@@ -101,7 +101,7 @@ fn waits_at_switch(topology: &Topology, from: &str, to: &str) -> Result<Option<S
     } else {
         return Ok(None);
     };
-    Spec::parse(text).map(Some).map_err(|error| RunError::Input(error.to_string()))
+    Spec::parse(text).map(Some).map_err(|error| RunError::Input(error.into()))
 }
 
 /// The graph while it grows.
@@ -146,18 +146,16 @@ impl Plan {
         let (from, to) = (self.node(&from_name), self.node(&to_name));
         let ends = [from, to];
         if from == to {
-            return Err(RunError::Input(format!(
-                "flows: '{}': flow {index} begins and ends at '{to_name}'",
-                group.name
-            )));
+            return Err(RunError::Input(
+                group.refused(InputError::new(format!("flow {index} begins and ends at '{to_name}'"))),
+            ));
         }
         // A flow of the same name takes the same of several equal routes under every seed.
         let choice = Random::stream(0, &format!("{name} route")).next_u64() | 1;
         let mut route = |from, to| {
             let missing = || {
-                let text =
-                    format!("flows: '{}': no route leads from '{from_name}' to '{to_name}'", group.name);
-                RunError::Input(text)
+                let text = format!("no route leads from '{from_name}' to '{to_name}'");
+                RunError::Input(group.refused(InputError::new(text)))
             };
             routes.route(&self.network, from, to, choice).ok_or_else(missing)
         };
@@ -165,10 +163,11 @@ impl Plan {
         let rtt = self.delay(&forward) + self.delay(&reverse);
         let wanted = group.rtt_ns.map_or(rtt, Span::from_nanos);
         if wanted < rtt {
-            return Err(RunError::Input(format!(
-                "flows: '{}': rtt is {wanted}: it must be {rtt} at least, which its links alone take",
-                group.name
-            )));
+            return Err(RunError::Input(group.refused(InputError::field(
+                "rtt",
+                wanted,
+                format_args!("it must be {rtt} at least, which its links alone take"),
+            ))));
         }
         if wanted == rtt {
             let propagation = self.delay(&forward);

@@ -4,6 +4,7 @@ use super::problem::shortened;
 use super::script::TcpOptions;
 use super::shell::Command;
 use crate::transport::{STACKS, Sysctls, Tcp};
+use aqm_core::input_error::InputError;
 use aqm_core::params::Preset;
 
 /// Bytes that the timestamps option takes of each segment (RFC 7323 appendix A).
@@ -115,7 +116,7 @@ impl Host {
     }
 
     /// The connection with a peer whose SYN or SYN-ACK had the options `theirs`.
-    pub(super) fn connection(&self, theirs: &TcpOptions, ecn: bool) -> Result<Tcp, String> {
+    pub(super) fn connection(&self, theirs: &TcpOptions, ecn: bool) -> Result<Tcp, InputError> {
         let common = self.options(Some(theirs));
         let offered = theirs.mss.unwrap_or(536); // RFC 9293 section 3.7.1
         let headers = if common.timestamp.is_some() { TIMESTAMPS } else { 0 };
@@ -146,7 +147,7 @@ impl Host {
     }
 
     /// Linux with its sysctls.
-    fn linux(&self) -> Result<Tcp, String> {
+    fn linux(&self) -> Result<Tcp, InputError> {
         let mut tcp = Tcp::parse(&self.control)?;
         let values = |presets: &'static [Preset]| presets.iter().filter(|preset| preset.name == STACK);
         for preset in values(STACKS).chain(values(tcp.info().stacks)) {

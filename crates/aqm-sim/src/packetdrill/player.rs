@@ -6,6 +6,7 @@ use super::problem::Problem;
 use super::script::{Action, Call, Codepoints, Packet, Script, TcpOptions, When};
 use super::variables;
 use crate::transport::{Acknowledgment, MAX_SACK_BLOCKS, Sender, flags};
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -113,6 +114,12 @@ enum Fault {
 impl From<String> for Fault {
     fn from(text: String) -> Fault {
         Fault::Wrong(text)
+    }
+}
+
+impl From<InputError> for Fault {
+    fn from(error: InputError) -> Fault {
+        Fault::Wrong(error.to_string())
     }
 }
 
@@ -406,7 +413,7 @@ impl<'a> Player<'a> {
     fn open(&mut self, syn: &Packet, at: Time, ecn: bool) -> Result<(), Fault> {
         let empty = TcpOptions::default();
         let theirs = syn.options.as_ref().unwrap_or(&empty);
-        let tcp = self.host.connection(theirs, ecn).map_err(Fault::Unsupported)?;
+        let tcp = self.host.connection(theirs, ecn).map_err(|error| Fault::Unsupported(error.to_string()))?;
         let common = self.host.options(Some(theirs));
         self.mss = u64::from(tcp.mss());
         self.sack = common.sack_permitted;

@@ -6,7 +6,8 @@ use super::go_back_n::Settings as GoBackN;
 use super::receiver::Receiver;
 use super::registry::RATE_CONTROLS;
 use crate::transport::{EcnMode, Named, Values, field, to_json};
-use aqm_core::params::{Kind, ParamSpec, Value, did_you_mean};
+use aqm_core::input_error::InputError;
+use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use std::ops::Deref;
@@ -82,12 +83,12 @@ impl Rated {
     /// ```
     /// use aqm_sim::rate_control::Rated;
     /// assert_eq!(Rated::parse("dcqcn packet 1000b").unwrap().packet_bytes(), 1000);
-    /// assert!(Rated::parse("dcqnc").err().unwrap().contains("did you mean 'dcqcn'?"));
+    /// assert!(Rated::parse("dcqnc").err().unwrap().to_string().contains("did you mean 'dcqcn'?"));
     /// ```
     ///
     /// # Errors
     /// One line that names the rate control or key, the value and what is allowed.
-    pub fn parse(text: &str) -> Result<Rated, String> {
+    pub fn parse(text: &str) -> Result<Rated, InputError> {
         Rated::parse_among(text, RATE_CONTROLS)
     }
 
@@ -95,12 +96,15 @@ impl Rated {
     ///
     /// # Errors
     /// As [`parse`](Rated::parse).
-    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<Rated, String> {
+    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<Rated, InputError> {
         let mut words = text.split_whitespace();
         let mut rated = Rated::find(words.next().unwrap_or_default(), known)?;
         while let Some(key) = words.next() {
-            let value = words.next().ok_or_else(|| format!("{key} needs a value"))?;
-            rated.values.set_text(key, value).map_err(|error| format!("{}: {error}", rated.info.name))?;
+            let value = words.next().ok_or_else(|| InputError::new(format!("{key} needs a value")))?;
+            rated
+                .values
+                .set_text(key, value)
+                .map_err(|error| InputError::from(error).within(rated.info.name))?;
         }
         Ok(rated)
     }
@@ -109,11 +113,11 @@ impl Rated {
     ///
     /// # Errors
     /// As [`parse`](Rated::parse).
-    pub fn of(named: &Named, known: &[&'static Info]) -> Result<Rated, String> {
+    pub fn of(named: &Named, known: &[&'static Info]) -> Result<Rated, InputError> {
         let mut rated = Rated::find(&named.name, known)?;
         for (name, value) in &named.fields {
             let set = rated.values.set_field(name, value);
-            set.map_err(|problem| format!("{}: {problem}", rated.info.name))?;
+            set.map_err(|error| error.within(rated.info.name))?;
         }
         Ok(rated)
     }
@@ -125,13 +129,11 @@ impl Rated {
     }
 
     /// The rate control of this name, as declared.
-    fn find(name: &str, known: &[&'static Info]) -> Result<Rated, String> {
-        let info = known.iter().copied().find(|info| name == info.name).ok_or_else(|| {
-            let names = known.iter().map(|info| info.name);
-            let all: Vec<_> = names.clone().collect();
-            let hint = did_you_mean(name, names);
-            format!("unknown rate control '{name}'{hint}; known are {}", all.join(", "))
-        })?;
+    fn find(name: &str, known: &[&'static Info]) -> Result<Rated, InputError> {
+        let info =
+            known.iter().copied().find(|info| name == info.name).ok_or_else(|| {
+                InputError::unknown("rate control", name, known.iter().map(|info| info.name))
+            })?;
         let mut values = Values::new(&[RATED, info.params]);
         for (key, value) in info.sets {
             values.set_text(key, value).expect("a control sets declared keys to allowed values");

@@ -2,6 +2,7 @@
 
 use super::flows::FlowGroup;
 use super::options::{self, Capacity, OPTIONS, Scenario};
+use aqm_core::input_error::InputError;
 use aqm_core::params::did_you_mean;
 use aqm_core::units::Span;
 
@@ -10,7 +11,7 @@ impl Scenario {
     ///
     /// # Errors
     /// One line that names the option, the value and what is allowed, in the words and units in which people write them.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), InputError> {
         // Declarations know a field by its name.
         let fields = serde_json::to_value(self).expect("plain data");
         OPTIONS
@@ -21,37 +22,41 @@ impl Scenario {
             options::find("rate").expect("it is declared").check(&rate_bps.into())?;
         }
         if self.sample_ns == 0 {
-            return Err("sample is 0: it must be greater than zero".to_owned());
+            return Err(InputError::field("sample", 0, "it must be greater than zero"));
         }
         if self.warmup_ns >= self.duration_ns {
             let [warmup, duration] = [self.warmup_ns, self.duration_ns].map(Span::from_nanos);
-            return Err(format!("warmup is {warmup}: it must be less than the duration, {duration}"));
+            return Err(InputError::field(
+                "warmup",
+                warmup,
+                format_args!("it must be less than the duration, {duration}"),
+            ));
         }
         if self.flows.is_empty() && self.captures.is_empty() {
-            return Err("there are neither flows nor captures: nothing would be sent".to_owned());
+            return Err(InputError::new("there are neither flows nor captures: nothing would be sent"));
         }
         if let Some(topology) = &self.topology {
             let nodes = topology.check(matches!(self.capacity, Capacity::Trace(_)))?;
             for group in &self.flows {
                 if group.from.is_empty() || group.to.is_empty() {
-                    return Err(format!("flows: '{}': from and to are missing", group.name));
+                    return Err(group.refused(InputError::new("from and to are missing")));
                 }
                 let mut ends = group.from.iter().chain(&group.to);
                 if let Some(node) = ends.find(|name| !nodes.contains(name.as_str())) {
                     let nearest = did_you_mean(node, nodes.iter().copied());
-                    return Err(format!("flows: '{}': no link has a node '{node}'{nearest}", group.name));
+                    let error = InputError::new(format!("no link has a node '{node}'{nearest}"));
+                    return Err(group.refused(error.of_value(node).near(node, nodes.iter().copied())));
                 }
             }
         }
         let connections = self.flows.iter().map(FlowGroup::connections).fold(0, u64::saturating_add);
         if connections > MOST_CONNECTIONS {
-            return Err(format!(
-                "flows: {connections} connections: at most {MOST_CONNECTIONS} can be simulated"
-            ));
+            return Err(InputError::new(format!(
+                "{connections} connections: at most {MOST_CONNECTIONS} can be simulated"
+            ))
+            .of_option("flows"));
         }
-        self.flows.iter().try_for_each(|group| {
-            group.check().map_err(|problem| format!("flows: '{}': {problem}", group.name))
-        })
+        self.flows.iter().try_for_each(|group| group.check().map_err(|error| group.refused(error)))
     }
 }
 
@@ -62,7 +67,7 @@ const MOST_CONNECTIONS: u64 = 1_000_000;
 mod tests {
     use super::*;
 
-    fn scenario(change: impl FnOnce(&mut serde_json::Value)) -> Result<(), String> {
+    fn scenario(change: impl FnOnce(&mut serde_json::Value)) -> Result<(), InputError> {
         let mut json = serde_json::json!({
             "aqm": "fifo", "capacity": {"rate_bps": 1_000_000}, "rtt_ns": 1_000_000, "duration_ns": 2, "warmup_ns": 1,
             "sample_ns": 1,
@@ -70,7 +75,7 @@ mod tests {
                 "source": {"on_off": {"rate_bps": 1, "on": {"constant": {"value": 1}}, "off": {"exponential": {"mean": 0}}}}}],
         });
         change(&mut json);
-        serde_json::from_value::<Scenario>(json).map_err(|error| error.to_string())?.check()
+        serde_json::from_value::<Scenario>(json).map_err(|error| InputError::new(error.to_string()))?.check()
     }
 
     #[test]
@@ -85,10 +90,11 @@ mod tests {
             ("/flows/0/source/on_off/rate_bps", serde_json::json!(0), "rate is 0"),
             ("/flows", serde_json::json!([]), "nothing would be sent"),
         ] {
-            let problem = scenario(|json| *json.pointer_mut(pointer).unwrap() = value).unwrap_err();
+            let problem =
+                scenario(|json| *json.pointer_mut(pointer).unwrap() = value).unwrap_err().to_string();
             assert!(problem.contains(names), "{pointer}: {problem}");
         }
-        let unknown = scenario(|json| json["wramup_ns"] = serde_json::json!(1)).unwrap_err();
+        let unknown = scenario(|json| json["wramup_ns"] = serde_json::json!(1)).unwrap_err().to_string();
         assert!(unknown.contains("wramup_ns"), "{unknown}");
     }
 }

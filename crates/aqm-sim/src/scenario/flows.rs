@@ -2,6 +2,7 @@
 
 use crate::traffic::source::Source;
 use crate::transport::{EcnMode, Named, Tcp};
+use aqm_core::input_error::InputError;
 use aqm_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -103,66 +104,82 @@ impl FlowGroup {
         u64::from(self.count) * each
     }
 
-    pub(super) fn check(&self) -> Result<(), String> {
+    /// An error about something in the group.
+    pub(crate) fn refused(&self, error: InputError) -> InputError {
+        error.within(format!("'{}'", self.name)).of_option("flows")
+    }
+
+    pub(super) fn check(&self) -> Result<(), InputError> {
         let positive = |key: &str, value: u64| {
-            if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
+            if value > 0 { Ok(()) } else { Err(InputError::field(key, 0, "it must be greater than zero")) }
         };
         positive("count", u64::from(self.count))?;
         if self.start_ns.1 < self.start_ns.0 {
-            return Err("start: the latest is before the earliest".to_owned());
+            return Err(InputError::new("the latest is before the earliest").within("start"));
         }
         if let Source::Bulk { stop_ns: Some(stop), .. } = self.source
             && stop < self.start_ns.1
         {
             let [stop, start] = [stop, self.start_ns.1].map(Time::from_nanos);
-            return Err(format!("stop is {stop}: it must not be before the latest start, {start}"));
+            return Err(InputError::field(
+                "stop",
+                stop,
+                format_args!("it must not be before the latest start, {start}"),
+            ));
         }
         match &self.transport {
             Transport::Udp { packet_bytes, .. } => {
                 if !(UDP_SMALLEST..=LARGEST).contains(packet_bytes) {
-                    return Err(format!(
-                        "packet is {packet_bytes}b: it must be within {UDP_SMALLEST}b (headers alone) and {LARGEST}b"
+                    return Err(InputError::field(
+                        "packet",
+                        format_args!("{packet_bytes}b"),
+                        format_args!("it must be within {UDP_SMALLEST}b (headers alone) and {LARGEST}b"),
                     ));
                 }
                 if matches!(self.source, Source::Bulk { .. }) {
-                    return Err("udp needs a rate: a bulk source has none".to_owned());
+                    return Err(InputError::new("udp needs a rate: a bulk source has none"));
                 }
                 if matches!(
                     self.source,
                     Source::Rounds(_) | Source::Workload { .. } | Source::Video(_) | Source::Replay { .. }
                 ) {
-                    return Err("udp cannot carry a source that waits for delivery: it needs tcp".to_owned());
+                    return Err(InputError::new(
+                        "udp cannot carry a source that waits for delivery: it needs tcp",
+                    ));
                 }
             }
             Transport::Tcp(tcp) => {
                 if self.source == Source::Voip {
-                    return Err("a call needs udp".to_owned());
+                    return Err(InputError::new("a call needs udp"));
                 }
                 tcp.check()?;
             }
             Transport::Rate(_) => {
                 if matches!(self.source, Source::Bulk { stop_ns: Some(_), .. }) {
-                    return Err("stop: rate-based senders do not stop at a time".to_owned());
+                    return Err(InputError::new("rate-based senders do not stop at a time").within("stop"));
                 }
                 if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. }) {
-                    return Err("a rate-based sender needs a bulk source or a workload".to_owned());
+                    return Err(InputError::new("a rate-based sender needs a bulk source or a workload"));
                 }
             }
             Transport::Stack(_) => {
                 if !matches!(self.source, Source::Bulk { .. } | Source::Workload { .. })
                     && !self.source.is_written_one_way()
                 {
-                    return Err(
-                        "a real transport cannot carry a source that waits for delivery, nor one both ways"
-                            .to_owned(),
-                    );
+                    return Err(InputError::new(
+                        "a real transport cannot carry a source that waits for delivery, nor one both ways",
+                    ));
                 }
             }
         }
         if let (Transport::Udp { packet_bytes: UDP_SMALLEST, .. }, Source::Arrivals { size: Some(_), .. }) =
             (&self.transport, &self.source)
         {
-            return Err(format!("packet is {UDP_SMALLEST}b: it must leave room for messages"));
+            return Err(InputError::field(
+                "packet",
+                format_args!("{UDP_SMALLEST}b"),
+                "it must leave room for messages",
+            ));
         }
         self.source.check()
     }

@@ -8,9 +8,9 @@ use crate::stack::{self, Chosen, Named, Stack};
 use crate::switch::program::ProgramSpec;
 use crate::switch::programs::PROGRAMS;
 use crate::traffic::conversations::{self, Conversation};
-use aqm_core::params::did_you_mean;
+use aqm_core::input_error::InputError;
 use aqm_io::capture::Capture;
-use aqm_io::input_error::InputError;
+use aqm_io::input_error::InputError as FileError;
 use aqm_io::link_trace::LinkTrace;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -47,7 +47,7 @@ impl Inputs {
     ///
     /// # Errors
     /// If its declaration lacks a key that every stack has, or has one twice.
-    pub fn add_stack(&mut self, stack: Arc<dyn Stack>) -> Result<(), String> {
+    pub fn add_stack(&mut self, stack: Arc<dyn Stack>) -> Result<(), InputError> {
         stack::check(stack.info())?;
         self.stacks.insert(stack.info().name, stack);
         Ok(())
@@ -59,51 +59,46 @@ impl Inputs {
     }
 
     /// The rate control that a scenario names, with the values of its keys.
-    pub(crate) fn rated(&self, named: &Named) -> Result<Rated, String> {
+    pub(crate) fn rated(&self, named: &Named) -> Result<Rated, InputError> {
         let added = self.extensions.iter().map(|extension| extension.rate_controls);
         let known: Vec<_> = std::iter::once(RATE_CONTROLS).chain(added).flatten().copied().collect();
         Rated::of(named, &known)
     }
 
     /// The program of a switch that a scenario names, with its parameters.
-    pub(crate) fn program(&self, text: &str) -> Result<ProgramSpec, String> {
+    pub(crate) fn program(&self, text: &str) -> Result<ProgramSpec, InputError> {
         let added = self.extensions.iter().map(|extension| extension.programs);
         let known: Vec<_> = std::iter::once(PROGRAMS).chain(added).flatten().copied().collect();
         ProgramSpec::parse_among(text, &known)
     }
 
     /// The observer that a scenario names.
-    pub(crate) fn observer(&self, name: &str) -> Result<&'static observer::Info, String> {
+    pub(crate) fn observer(&self, name: &str) -> Result<&'static observer::Info, InputError> {
         let added = || self.extensions.iter().flat_map(|extension| extension.observers);
         added().copied().find(|info| info.name == name).ok_or_else(|| {
             let names = added().map(|info| info.name);
-            let known: Vec<&str> = names.clone().collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            format!("observe: unknown observer '{name}'{}; known are {known}", did_you_mean(name, names))
+            InputError::unknown("observer", name, names).of_option("observe")
         })
     }
 
     /// The stack that a scenario names, with the values of its keys.
-    pub(crate) fn chosen(&self, named: &Named) -> Result<Chosen, String> {
+    pub(crate) fn chosen(&self, named: &Named) -> Result<Chosen, InputError> {
         let Some(stack) = self.stacks.get(named.name.as_str()) else {
-            let hint = did_you_mean(&named.name, self.stacks.keys().copied());
-            let known: Vec<&str> = self.stacks.keys().copied().collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(format!("unknown stack '{}'{hint}; known are {known}", named.name));
+            return Err(InputError::unknown("stack", &named.name, self.stacks.keys().copied()));
         };
         Chosen::new(stack, named)
     }
 
-    pub(crate) fn capture(&self, name: &str) -> Result<&Capture, InputError> {
+    pub(crate) fn capture(&self, name: &str) -> Result<&Capture, FileError> {
         Ok(&self.recording(name)?.capture)
     }
 
     /// The conversations of a capture: at least one.
-    pub(crate) fn conversations(&self, name: &str) -> Result<&[Conversation], InputError> {
+    pub(crate) fn conversations(&self, name: &str) -> Result<&[Conversation], FileError> {
         let recording = self.recording(name)?;
         match recording.conversations.get_or_init(|| conversations::of_capture(&recording.capture)).as_slice()
         {
-            [] => Err(InputError::new(name, "holds no TCP connection with data")),
+            [] => Err(FileError::new(name, "holds no TCP connection with data")),
             found => Ok(found),
         }
     }
@@ -112,19 +107,19 @@ impl Inputs {
     ///
     /// # Errors
     /// If there is none, with those that there are.
-    pub fn link_trace(&self, name: &str) -> Result<&LinkTrace, InputError> {
+    pub fn link_trace(&self, name: &str) -> Result<&LinkTrace, FileError> {
         self.link_traces.get(name).ok_or_else(|| missing(name, "link trace", &self.link_traces))
     }
 
-    fn recording(&self, name: &str) -> Result<&Recording, InputError> {
+    fn recording(&self, name: &str) -> Result<&Recording, FileError> {
         self.captures.get(name).map(Arc::as_ref).ok_or_else(|| missing(name, "capture", &self.captures))
     }
 }
 
-fn missing<T>(name: &str, what: &str, given: &BTreeMap<String, T>) -> InputError {
+fn missing<T>(name: &str, what: &str, given: &BTreeMap<String, T>) -> FileError {
     let names: Vec<&str> = given.keys().map(String::as_str).collect();
     let others = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    InputError::new(
+    FileError::new(
         name,
         format!("the scenario names this {what}, but it is not among the inputs (given: {others})"),
     )

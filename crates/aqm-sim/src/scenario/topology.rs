@@ -1,6 +1,7 @@
 //! Topologies as data: nodes are named by the links between them, and some links carry the AQM under test.
 
 use crate::switch::options::SwitchOptions;
+use aqm_core::input_error::InputError;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,47 +84,60 @@ pub enum LinkQueue {
     Discipline(String),
 }
 
+/// An error about a link or a switch of a topology.
+pub(crate) fn refused(place: String, error: InputError) -> InputError {
+    error.within(place).of_option("topology")
+}
+
 impl Topology {
     /// Refuses what cannot be built; returns the names of the nodes. `recorded` says whether the scenario's capacity
     /// is a link trace.
-    pub(crate) fn check(&self, recorded: bool) -> Result<BTreeSet<&str>, String> {
+    pub(crate) fn check(&self, recorded: bool) -> Result<BTreeSet<&str>, InputError> {
         let mut nodes = BTreeSet::new();
         let mut media = BTreeMap::new();
         for (number, link) in self.links.iter().enumerate() {
-            let place = format!("topology: link {number} ({}->{})", link.from, link.to);
+            let place = || format!("link {number} ({}->{})", link.from, link.to);
             if link.from == link.to {
-                return Err(format!("{place} ends where it begins"));
+                return Err(
+                    InputError::new(format!("{} ends where it begins", place())).of_option("topology")
+                );
             }
             if link.rate_bps == Some(0) {
-                return Err(format!("{place}: rate is 0: it must be greater than zero"));
+                return Err(refused(place(), InputError::field("rate", 0, "it must be greater than zero")));
             }
             if !(0.0..=1.0).contains(&link.loss) {
-                return Err(format!("{place}: loss is {}: it must be within 0 and 1", link.loss));
+                return Err(refused(
+                    place(),
+                    InputError::field("loss", link.loss, "it must be within 0 and 1"),
+                ));
             }
             if link.medium.is_some() && link.queue == LinkQueue::Plain {
-                return Err(format!("{place}: a link on a medium needs a queue"));
+                return Err(refused(place(), InputError::new("a link on a medium needs a queue")));
             }
             if link.medium.is_some() && link.rate_bps.is_none() && recorded {
-                return Err(format!("{place}: a link trace cannot share a medium"));
+                return Err(refused(place(), InputError::new("a link trace cannot share a medium")));
             }
             if link.medium.is_none() && link.access != Access::Turns {
-                return Err(format!("{place}: access is backoff, but it is on no medium"));
+                return Err(refused(place(), InputError::new("access is backoff, but it is on no medium")));
             }
             if let Some(medium) = &link.medium
                 && *media.entry(medium).or_insert(link.access) != link.access
             {
-                return Err(format!(
-                    "{place}: access to medium '{medium}' differs from that of a link before it"
+                return Err(refused(
+                    place(),
+                    InputError::new(format!(
+                        "access to medium '{medium}' differs from that of a link before it"
+                    )),
                 ));
             }
             nodes.extend([link.from.as_str(), link.to.as_str()]);
         }
         for (name, options) in &self.switches {
-            let place = format!("topology: switch '{name}'");
+            let place = || format!("switch '{name}'");
             if !nodes.contains(name.as_str()) {
-                return Err(format!("{place}: no link has a node of this name"));
+                return Err(refused(place(), InputError::new("no link has a node of this name")));
             }
-            options.check().map_err(|problem| format!("{place}: {problem}"))?;
+            options.check().map_err(|error| refused(place(), error))?;
             let around = self.links.iter().filter(|link| link.from == *name || link.to == *name);
             for link in around.filter(|_| options.pfc.is_some()) {
                 let problem = match (&link.medium, link.rate_bps) {
@@ -131,15 +145,25 @@ impl Topology {
                     (_, None) if recorded => "has a link trace",
                     _ => continue,
                 };
-                return Err(format!("{place}: xoff cannot pause {}->{}: it {problem}", link.from, link.to));
+                return Err(refused(
+                    place(),
+                    InputError::new(format!("xoff cannot pause {}->{}: it {problem}", link.from, link.to)),
+                ));
             }
         }
         match self.links.get(self.measured) {
             Some(link) if link.queue == LinkQueue::UnderTest => Ok(nodes),
-            Some(_) => Err("topology: the measured link has no queue under test".to_owned()),
+            Some(_) => {
+                Err(InputError::new("the measured link has no queue under test").of_option("topology"))
+            }
             None => {
                 let (measured, last) = (self.measured, self.links.len());
-                Err(format!("topology: measured is {measured}: there are {last} links, counted from 0"))
+                Err(InputError::field(
+                    "measured",
+                    measured,
+                    format_args!("there are {last} links, counted from 0"),
+                )
+                .of_option("topology"))
             }
         }
     }

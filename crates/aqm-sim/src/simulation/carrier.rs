@@ -24,7 +24,7 @@ const LARGEST_TCP_HEADERS: u32 = 40 + 20 + 12;
 impl Carrier<'_> {
     /// That of `group`.
     pub(crate) fn of<'a>(group: &'a FlowGroup, inputs: &Inputs) -> Result<Carrier<'a>, RunError> {
-        let refused = |problem| RunError::Input(format!("flows: '{}': {problem}", group.name));
+        let refused = |error| RunError::Input(group.refused(error));
         Ok(match &group.transport {
             Transport::Udp { packet_bytes, ecn } => Carrier::Udp(*packet_bytes, *ecn),
             Transport::Tcp(tcp) => Carrier::Tcp(tcp),

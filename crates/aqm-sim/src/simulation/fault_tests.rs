@@ -230,6 +230,7 @@ fn a_run_with_more_packets_than_there_is_room_for_ends_with_an_error() {
         // Of TCP, the second flow finds no room for its initial window, and the checks after the warm-up come first.
         let few = most(15);
         let Err(RunError::Input(problem)) = few else { panic!("{few:?}") };
+        let problem = problem.to_string();
         assert!(problem.starts_with("more than 15 packets are on their way at once"), "{problem}");
         most(1000).unwrap();
     }
@@ -248,6 +249,6 @@ fn gaps_shorter_than_a_byte_takes_and_too_many_connections_are_refused() {
     let mut flows = tcp();
     flows["count"] = json!(1_000_001);
     let scenario: Scenario = serde_json::from_value(dumbbell(0.0, &[flows])).unwrap();
-    let problem = scenario.check().unwrap_err();
+    let problem = scenario.check().unwrap_err().to_string();
     assert_eq!(problem, "flows: 1000001 connections: at most 1000000 can be simulated");
 }

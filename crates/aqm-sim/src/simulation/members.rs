@@ -19,6 +19,7 @@ use crate::traffic::client::Client;
 use crate::traffic::dialogue::Dialogue;
 use crate::traffic::distribution::Distribution;
 use crate::traffic::player::Player;
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span, Time};
@@ -165,11 +166,11 @@ impl Member<'_> {
         if gap.mean() >= byte.as_nanos() as f64 || byte <= Span::from_nanos(1) {
             return Ok(());
         }
-        Err(RunError::Input(format!(
-            "flows: '{}': gap is {} on average: it must be {byte} at least, in which {capacity} sends a byte",
-            self.group.name,
-            Span::from_nanos(gap.mean() as u64),
-        )))
+        Err(RunError::Input(self.group.refused(InputError::field(
+            "gap",
+            format_args!("{} on average", Span::from_nanos(gap.mean() as u64)),
+            format_args!("it must be {byte} at least, in which {capacity} sends a byte"),
+        ))))
     }
 
     /// Flows whose starts are a Poisson process, as many as give the load: each member brings its share.
@@ -185,10 +186,9 @@ impl Member<'_> {
         let gap_ns = size.mean() / (share * capacity.as_bytes_per_sec_f64()) * 1e9;
         let expected = end.since(start).as_nanos() as f64 / gap_ns * f64::from(self.group.count);
         if expected > MOST_FLOWS || expected.is_nan() {
-            return Err(RunError::Input(format!(
-                "flows: '{}': a load of {load} would bring {expected:.0} flows: at most {MOST_FLOWS} can be, so shorten the run or lower rate or load",
-                self.group.name
-            )));
+            return Err(RunError::Input(self.group.refused(InputError::new(format!(
+                "a load of {load} would bring {expected:.0} flows: at most {MOST_FLOWS} can be, so shorten the run or lower rate or load"
+            )))));
         }
         let gap = Distribution::Exponential { mean: gap_ns as u64 };
         let mut random = self.stream("workload");
@@ -246,7 +246,7 @@ impl Member<'_> {
     }
 
     fn refused(&self, problem: &str) -> RunError {
-        RunError::Input(format!("flows: '{}': {problem}", self.group.name))
+        RunError::Input(self.group.refused(InputError::new(problem)))
     }
 
     fn add(&mut self, direction: Direction<'_>) -> Result<u32, RunError> {

@@ -12,6 +12,7 @@ use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
 use crate::simulation::engine::{EventKind, Next, Target};
 use crate::simulation::faults::Fault;
+use aqm_core::input_error::InputError;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -166,15 +167,15 @@ impl Simulation {
             return Ok(());
         }
         if self.shared.slab.records.payloads.is_exceeded() {
-            return Err(RunError::Input(format!(
+            return Err(RunError::Input(InputError::new(format!(
                 "datagrams with more than {} MiB are on their way at once: lower rates, windows, messages, the buffer or the number of flows",
                 MOST_BYTES >> 20
-            )));
+            ))));
         }
         let most = self.shared.slab.most;
-        Err(RunError::Input(format!(
+        Err(RunError::Input(InputError::new(format!(
             "more than {most} packets are on their way at once: lower rates, windows, messages, the buffer or the number of flows"
-        )))
+        ))))
     }
 
     /// A plain port without impairment that packets reach through one other port alone, in order, needs no event of its

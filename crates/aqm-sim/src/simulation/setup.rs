@@ -20,6 +20,7 @@ use crate::report::{Monitor, RunError};
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{Capacity, Scenario};
 use crate::simulation::engine::Target;
+use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 
@@ -46,7 +47,6 @@ impl Setup {
         seed: u64,
         monitor: &Monitor,
     ) -> Result<Setup, RunError> {
-        let input = |text: String| RunError::Input(text);
         let capacity = capacity(&scenario.capacity, inputs)?;
         let captures =
             scenario.captures.iter().map(|name| inputs.capture(name)).collect::<Result<Vec<_>, _>>()?;
@@ -67,7 +67,7 @@ impl Setup {
         if !scenario.observe.is_empty() {
             let site = site(&network, &measured, scenario.overhead_bytes);
             for name in &scenario.observe {
-                let observer = (inputs.observer(name).map_err(input)?.build)(&site);
+                let observer = (inputs.observer(name)?.build)(&site);
                 let ports = measured.iter().map(|&port| PORT.part(&network.port_name(port))).collect();
                 metrics.observers.push(Box::new(Hosted { observer, ports }));
             }
@@ -77,7 +77,7 @@ impl Setup {
             metrics.observers.push(Box::new(Logger::new(names, scenario.overhead_bytes)));
         }
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
-            .map_err(|error| input(error.to_string()))?;
+            .map_err(InputError::from)?;
         // A packet that jitters has an event of its own, which names it in fewer bits.
         if simulation.network.links.iter().any(|link| link.jitter > Span::ZERO) {
             simulation.shared.slab.most = Target::MAX_INDEX - OVERSHOOT;
@@ -86,7 +86,7 @@ impl Setup {
         let carriers =
             scenario.flows.iter().map(|group| Carrier::of(group, inputs)).collect::<Result<Vec<_>, _>>()?;
         let largest = largest_packet(scenario, &carriers).max(longest.unwrap_or(0) + scenario.overhead_bytes);
-        simulation.install_switches(largest, inputs, seed).map_err(input)?;
+        simulation.install_switches(largest, inputs, seed)?;
         let mut labels = Vec::new();
         let mut paths = paths.as_slice();
         let end = Time::from_nanos(scenario.duration_ns);
@@ -145,7 +145,7 @@ fn largest_packet(scenario: &Scenario, carriers: &[Carrier<'_>]) -> u32 {
 /// The capacity of a scenario.
 fn capacity(capacity: &Capacity, inputs: &Inputs) -> Result<LinkCapacity, RunError> {
     match capacity {
-        Capacity::RateBps(0) => Err(RunError::Input("the bottleneck's rate is zero".to_owned())),
+        Capacity::RateBps(0) => Err(RunError::Input(InputError::new("the bottleneck's rate is zero"))),
         Capacity::RateBps(bits) => Ok(LinkCapacity::Rate(Rate::from_bits_per_sec(*bits))),
         Capacity::Trace(name) => Ok(LinkCapacity::Trace(inputs.link_trace(name)?.clone())),
     }

@@ -15,6 +15,7 @@ use crate::simulation::engine::{EventKind, Target};
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
 use crate::switch::pipeline::{Egress, Ingress, QueueView};
 use aqm_core::backlog::Backlog;
+use aqm_core::input_error::InputError;
 use aqm_core::packet::{Ecn, Packet as Metadata};
 use aqm_core::signal::{MarkReason, Observer};
 use aqm_core::units::{Span, Time};
@@ -36,7 +37,12 @@ impl Simulation {
     ///
     /// # Errors
     /// One line about what cannot be.
-    pub(super) fn install_switches(&mut self, packet: u32, inputs: &Inputs, seed: u64) -> Result<(), String> {
+    pub(super) fn install_switches(
+        &mut self,
+        packet: u32,
+        inputs: &Inputs,
+        seed: u64,
+    ) -> Result<(), InputError> {
         let program = |text: &str| inputs.program(text);
         let Some(mut switches) = Switches::of(&self.network, packet, program, seed)? else { return Ok(()) };
         for port in 0..self.ports.len() {

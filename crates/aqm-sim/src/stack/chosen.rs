@@ -2,6 +2,7 @@
 
 use super::{Info, Stack};
 use crate::transport::{Named, Values, field, to_json};
+use aqm_core::input_error::InputError;
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -23,11 +24,11 @@ impl Named {
     /// use aqm_sim::stack::{MINIMAL, Named};
     /// let named = Named::new(&MINIMAL).with(&MINIMAL, "packet", "1kb").unwrap();
     /// assert_eq!(named.fields["packet_bytes"], 1024);
-    /// assert!(Named::new(&MINIMAL).with(&MINIMAL, "pakcet", "1kb").unwrap_err().contains("did you mean 'packet'?"));
+    /// assert!(Named::new(&MINIMAL).with(&MINIMAL, "pakcet", "1kb").unwrap_err().to_string().contains("did you mean 'packet'?"));
     /// ```
-    pub fn with(mut self, info: &Info, key: &str, value: &str) -> Result<Named, String> {
+    pub fn with(mut self, info: &Info, key: &str, value: &str) -> Result<Named, InputError> {
         let mut values = Values::new(&[info.params]);
-        values.set_text(key, value).map_err(|error| format!("{}: {error}", info.name))?;
+        values.set_text(key, value).map_err(|error| InputError::from(error).within(info.name))?;
         let set = values.iter().find(|(param, _)| param.name == key);
         self.fields.extend(set.map(|(param, value)| (field(param), to_json(value, u64::from(FULL_PACKET)))));
         Ok(self)
@@ -46,11 +47,11 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     /// `stack` with the values of `named`.
-    pub(crate) fn new(stack: &Arc<dyn Stack>, named: &Named) -> Result<Chosen, String> {
+    pub(crate) fn new(stack: &Arc<dyn Stack>, named: &Named) -> Result<Chosen, InputError> {
         let mut values = Values::new(&[stack.info().params]);
         for (name, value) in &named.fields {
             let set = values.set_field(name, value);
-            set.map_err(|problem| format!("{}: {problem}", stack.info().name))?;
+            set.map_err(|error| error.within(stack.info().name))?;
         }
         Ok(Chosen { stack: Arc::clone(stack), values })
     }
@@ -66,15 +67,18 @@ impl Chosen {
 }
 
 /// Whether the declaration has the keys that every stack has.
-pub(crate) fn check(info: &Info) -> Result<(), String> {
+pub(crate) fn check(info: &Info) -> Result<(), InputError> {
     for needed in [super::ECN, super::PACKET] {
         if !info.params.iter().any(|key| key.name == needed.name && key.kind.unit() == needed.kind.unit()) {
-            return Err(format!("stack '{}' has no key '{}'", info.name, needed.name));
+            return Err(InputError::new(format!("stack '{}' has no key '{}'", info.name, needed.name)));
         }
     }
     let fields: std::collections::BTreeSet<String> = info.params.iter().map(field).collect();
     if fields.len() < info.params.len() || fields.contains(STACK) {
-        return Err(format!("stack '{}' declares a key twice, or one called '{STACK}'", info.name));
+        return Err(InputError::new(format!(
+            "stack '{}' declares a key twice, or one called '{STACK}'",
+            info.name
+        )));
     }
     Ok(())
 }

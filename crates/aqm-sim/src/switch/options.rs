@@ -1,6 +1,7 @@
 //! The options of a switch as a scenario names them.
 
 use super::pause::PRIORITIES;
+use aqm_core::input_error::InputError;
 use serde::{Deserialize, Serialize};
 
 /// What a switch has beside its ports.
@@ -58,32 +59,38 @@ impl SwitchOptions {
     ///
     /// # Errors
     /// One line that names the option, the value and what is allowed, in the words and units in which people write them.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), InputError> {
         if let Some(buffer) = &self.buffer {
             if buffer.size_bytes == 0 {
-                return Err("buffer is 0: it must be greater than zero".to_owned());
+                return Err(InputError::field("buffer", 0, "it must be greater than zero"));
             }
             if !(buffer.alpha > 0.0 && buffer.alpha.is_finite()) {
-                return Err(format!("alpha is {}: it must be greater than zero", buffer.alpha));
+                return Err(InputError::field("alpha", buffer.alpha, "it must be greater than zero"));
             }
         }
         let Some(pfc) = &self.pfc else { return Ok(()) };
         if pfc.priorities.is_empty() {
-            return Err("priorities is empty: name at least one".to_owned());
+            return Err(InputError::new("priorities is empty: name at least one"));
         }
         let last = PRIORITIES as u8 - 1;
         if let Some(priority) = pfc.priorities.iter().find(|priority| **priority > last) {
-            return Err(format!("priorities: {priority} is not within 0 and {last}"));
+            return Err(InputError::new(format!("{priority} is not within 0 and {last}"))
+                .of_value(&priority.to_string())
+                .within("priorities"));
         }
         if pfc.xoff_bytes == 0 {
-            return Err("xoff is 0: it must be greater than zero".to_owned());
+            return Err(InputError::field("xoff", 0, "it must be greater than zero"));
         }
         if pfc.xon_bytes > pfc.xoff_bytes {
             let (xon, xoff) = (pfc.xon_bytes, pfc.xoff_bytes);
-            return Err(format!("xon is {xon}b: it must be at most xoff, {xoff}b"));
+            return Err(InputError::field(
+                "xon",
+                format_args!("{xon}b"),
+                format_args!("it must be at most xoff, {xoff}b"),
+            ));
         }
         if pfc.quanta == 0 {
-            return Err("quanta is 0: a pause must last".to_owned());
+            return Err(InputError::field("quanta", 0, "a pause must last"));
         }
         Ok(())
     }
@@ -95,7 +102,7 @@ mod tests {
 
     fn problem(text: &str) -> String {
         match serde_json::from_str::<SwitchOptions>(text) {
-            Ok(options) => options.check().err().unwrap_or_default(),
+            Ok(options) => options.check().err().map_or(String::new(), |error| error.to_string()),
             Err(error) => error.to_string(),
         }
     }

@@ -3,6 +3,7 @@
 use super::control_plane::Program;
 use super::declaration::{Info, Site};
 use super::programs::PROGRAMS;
+use aqm_core::input_error::InputError;
 use aqm_core::params::{Child, Kind, Params, Preset, did_you_mean, same_name};
 use std::fmt;
 
@@ -21,12 +22,12 @@ impl ProgramSpec {
     /// use aqm_sim::switch::program::ProgramSpec;
     /// let program = ProgramSpec::parse("dscp codepoints 46,26 int").unwrap();
     /// assert_eq!(program.to_string(), "dscp:plain codepoints 46,26 int");
-    /// assert!(ProgramSpec::parse("dcsp").unwrap_err().contains("did you mean 'dscp'"));
+    /// assert!(ProgramSpec::parse("dcsp").unwrap_err().to_string().contains("did you mean 'dscp'"));
     /// ```
     ///
     /// # Errors
     /// One line that names the program, the parameter, what is allowed and the nearest name.
-    pub fn parse(text: &str) -> Result<ProgramSpec, String> {
+    pub fn parse(text: &str) -> Result<ProgramSpec, InputError> {
         ProgramSpec::parse_among(text, PROGRAMS)
     }
 
@@ -34,22 +35,24 @@ impl ProgramSpec {
     ///
     /// # Errors
     /// As [`parse`](ProgramSpec::parse).
-    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<ProgramSpec, String> {
+    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<ProgramSpec, InputError> {
         let mut words = text.split_whitespace();
         let head = words.next().unwrap_or("");
         let (name, preset) = head.split_once(':').map_or((head, None), |(name, preset)| (name, Some(preset)));
-        let names = || known.iter().map(|info| info.name);
-        let info = known.iter().copied().find(|info| same_name(info.name, name)).ok_or_else(|| {
-            let known: Vec<_> = names().collect();
-            format!("unknown program '{name}'{}; known are {}", did_you_mean(name, names()), known.join(", "))
-        })?;
+        let info = known
+            .iter()
+            .copied()
+            .find(|info| same_name(info.name, name))
+            .ok_or_else(|| InputError::unknown("program", name, known.iter().map(|info| info.name)))?;
         let preset = match preset {
             None => &info.presets[0],
             Some(given) => {
                 info.presets.iter().find(|preset| same_name(preset.name, given)).ok_or_else(|| {
                     let known: Vec<_> = info.presets.iter().map(|preset| preset.name).collect();
                     let hint = did_you_mean(given, known.iter().copied());
-                    format!("{} has no preset '{given}'{hint}; it has {}", info.name, known.join(", "))
+                    let problem =
+                        format!("{} has no preset '{given}'{hint}; it has {}", info.name, known.join(", "));
+                    InputError::new(problem).of_value(given).near(given, known.into_iter())
                 })?
             }
         };
@@ -59,11 +62,14 @@ impl ProgramSpec {
                 Some((flag, on)) => (flag, if on { "on" } else { "off" }),
                 None if !params.names().any(|name| same_name(name, word)) => (word, ""),
                 None => {
-                    let missing = || format!("{}: parameter '{word}' needs a value", info.name);
+                    let missing =
+                        || InputError::new(format!("parameter '{word}' needs a value")).within(info.name);
                     (word, words.next().ok_or_else(missing)?)
                 }
             };
-            params.set_text(param, value, no_child).map_err(|error| error.of(info.name))?;
+            params
+                .set_text(param, value, no_child)
+                .map_err(|error| InputError::from(error).within(info.name))?;
         }
         Ok(ProgramSpec { info, preset, params })
     }
@@ -77,8 +83,8 @@ impl ProgramSpec {
     ///
     /// # Errors
     /// One line about a relation between parameters that does not hold.
-    pub fn build(&self, site: Site) -> Result<Program, String> {
-        (self.info.build)(&self.params, site).map_err(|error| error.of(self.info.name))
+    pub fn build(&self, site: Site) -> Result<Program, InputError> {
+        (self.info.build)(&self.params, site).map_err(|error| InputError::from(error).within(self.info.name))
     }
 }
 
@@ -114,7 +120,7 @@ mod tests {
     use aqm_core::units::Rate;
 
     fn problem(text: &str) -> String {
-        ProgramSpec::parse(text).unwrap_err()
+        ProgramSpec::parse(text).unwrap_err().to_string()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Every draw inverts the distribution function (the lognormal one uses Box and Muller's method) with functions that
 //! give the same bits on every machine.
 
+use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::units::Span;
 use serde::{Deserialize, Serialize};
@@ -150,32 +151,34 @@ impl Distribution {
     }
 
     /// Refuses an invalid distribution; `key` is its key.
-    pub(crate) fn check(&self, key: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, key: &str) -> Result<(), InputError> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value.is_finite() {
                 Ok(())
             } else {
-                Err(format!("{key}: {name} is {value}: it must be greater than zero"))
+                Err(InputError::field(name, value, "it must be greater than zero").within(key))
             }
         };
         match self {
             Distribution::Uniform { low, high } if high < low => {
-                Err(format!("{key}: high, {high}, is below low, {low}"))
+                Err(InputError::new(format!("high, {high}, is below low, {low}")).within(key))
             }
-            Distribution::Uniform { high: u64::MAX, .. } => Err(format!("{key}: high is too large")),
+            Distribution::Uniform { high: u64::MAX, .. } => {
+                Err(InputError::new("high is too large").within(key))
+            }
             Distribution::Pareto { shape, .. } | Distribution::Weibull { shape, .. } => {
                 positive("shape", *shape)
             }
             Distribution::Lognormal { sigma, .. } => positive("sigma", *sigma),
             Distribution::Empirical { name, points } => {
-                check_points(points).map_err(|problem| format!("{key}: {name}: {problem}"))
+                check_points(points).map_err(|error| error.within(name).within(key))
             }
             _ => Ok(()),
         }
     }
 
     /// Refuses an invalid distribution, and one whose values are all zero.
-    pub(crate) fn check_positive(&self, key: &str) -> Result<(), String> {
+    pub(crate) fn check_positive(&self, key: &str) -> Result<(), InputError> {
         self.check(key)?;
         let is_zero = match self {
             Distribution::Constant { value } => *value == 0,
@@ -185,7 +188,7 @@ impl Distribution {
             Distribution::Lognormal { median, .. } => *median == 0,
             Distribution::Empirical { points, .. } => points.last().is_none_or(|(value, _)| *value < 1.0),
         };
-        if is_zero { Err(format!("{key} is 0: it must be greater than zero")) } else { Ok(()) }
+        if is_zero { Err(InputError::field(key, 0, "it must be greater than zero")) } else { Ok(()) }
     }
 }
 
@@ -212,19 +215,25 @@ fn quantile(points: &[(f64, f64)], share: f64) -> f64 {
     }
 }
 
-fn check_points(points: &[(f64, f64)]) -> Result<(), String> {
-    let Some(&(first, first_share)) = points.first() else { return Err("it has no points".to_owned()) };
+fn check_points(points: &[(f64, f64)]) -> Result<(), InputError> {
+    let Some(&(first, first_share)) = points.first() else { return Err(InputError::new("it has no points")) };
     let (mut value, mut share) = (first, first_share);
     if !(first >= 0.0 && first_share >= 0.0) {
-        return Err(format!("its first point, {first} {first_share}, is below zero"));
+        return Err(InputError::new(format!("its first point, {first} {first_share}, is below zero")));
     }
     for &(next_value, next_share) in points {
         if !(next_value >= value && next_value <= LARGEST && next_share >= share) {
-            return Err(format!("{next_value} {next_share} does not ascend from {value} {share}"));
+            return Err(InputError::new(format!(
+                "{next_value} {next_share} does not ascend from {value} {share}"
+            )));
         }
         (value, share) = (next_value, next_share);
     }
-    if share == 1.0 { Ok(()) } else { Err(format!("its last share is {share}: it must be 1")) }
+    if share == 1.0 {
+        Ok(())
+    } else {
+        Err(InputError::new(format!("its last share is {share}: it must be 1")))
+    }
 }
 
 #[cfg(test)]
@@ -374,17 +383,32 @@ mod tests {
     fn an_invalid_distribution_is_refused_by_name() {
         let points = |points: &[(f64, f64)]| {
             let points = points.to_vec();
-            Distribution::Empirical { name: "sizes.cdf".to_owned(), points }.check("size").unwrap_err()
+            Distribution::Empirical { name: "sizes.cdf".to_owned(), points }
+                .check("size")
+                .unwrap_err()
+                .to_string()
         };
         assert_eq!(points(&[]), "size: sizes.cdf: it has no points");
         assert!(points(&[(1.0, 0.5), (0.5, 1.0)]).contains("0.5 1 does not ascend from 1 0.5"));
         assert!(points(&[(1.0, 0.5), (2.0, 0.4)]).contains("does not ascend"));
         assert!(points(&[(1.0, 0.0), (2.0, 0.9)]).contains("its last share is 0.9"));
         assert!(points(&[(f64::NAN, 0.0), (2.0, 1.0)]).contains("below zero"));
-        let shape = Distribution::Weibull { scale: 1, shape: -1.0 }.check("off").unwrap_err();
+        let shape = Distribution::Weibull { scale: 1, shape: -1.0 }.check("off").unwrap_err().to_string();
         assert_eq!(shape, "off: shape is -1: it must be greater than zero");
-        assert!(Distribution::Uniform { low: 2, high: 1 }.check("on").unwrap_err().contains("below low, 2"));
-        assert!(Distribution::Exponential { mean: 0 }.check_positive("on").unwrap_err().contains("on is 0"));
+        assert!(
+            Distribution::Uniform { low: 2, high: 1 }
+                .check("on")
+                .unwrap_err()
+                .to_string()
+                .contains("below low, 2")
+        );
+        assert!(
+            Distribution::Exponential { mean: 0 }
+                .check_positive("on")
+                .unwrap_err()
+                .to_string()
+                .contains("on is 0")
+        );
         assert_eq!(empirical().check_positive("size"), Ok(()));
     }
 }

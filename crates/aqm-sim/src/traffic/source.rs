@@ -2,6 +2,7 @@
 
 use super::distribution::Distribution;
 use super::workload::MOST_LOAD;
+use aqm_core::input_error::InputError;
 use aqm_core::units::Span;
 use serde::{Deserialize, Serialize};
 
@@ -144,9 +145,9 @@ impl Source {
     }
 
     /// Refuses sources that could never end.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), InputError> {
         let positive = |key: &str, value: u64| {
-            if value > 0 { Ok(()) } else { Err(format!("{key} is 0: it must be greater than zero")) }
+            if value > 0 { Ok(()) } else { Err(InputError::field(key, 0, "it must be greater than zero")) }
         };
         match self {
             Source::Bulk { size_bytes, .. } => size_bytes.map_or(Ok(()), |size| positive("size", size)),
@@ -165,11 +166,11 @@ impl Source {
                 positive("segment", video.segment_ns)?;
                 if video.buffer_ns < 2 * video.segment_ns {
                     let buffer = Span::from_nanos(video.buffer_ns);
-                    return Err(format!("buffer is {buffer}: it must hold two segments"));
+                    return Err(InputError::field("buffer", buffer, "it must hold two segments"));
                 }
                 positive("rates", video.rates_bps.first().copied().unwrap_or(0))?;
                 if !video.rates_bps.is_sorted_by(|low, high| low < high) {
-                    return Err("rates do not ascend".to_owned());
+                    return Err(InputError::new("rates do not ascend"));
                 }
                 Ok(())
             }
@@ -179,9 +180,10 @@ impl Source {
             }
             Source::Rounds(round) => {
                 if !(1..=MOST_CONNECTIONS).contains(&round.connections) {
-                    return Err(format!(
-                        "connections is {}: it must be within 1 and {MOST_CONNECTIONS}",
-                        round.connections
+                    return Err(InputError::field(
+                        "connections",
+                        round.connections,
+                        format_args!("it must be within 1 and {MOST_CONNECTIONS}"),
                     ));
                 }
                 round.objects.as_ref().map_or(Ok(()), |objects| objects.check_positive("objects"))?;
@@ -192,10 +194,16 @@ impl Source {
             Source::Workload { size, load } => {
                 size.check_positive("size")?;
                 if !size.mean().is_finite() {
-                    return Err("size has no mean, which a load needs: its shape must be above 1".to_owned());
+                    return Err(InputError::new(
+                        "size has no mean, which a load needs: its shape must be above 1",
+                    ));
                 }
                 if !(*load > 0.0 && *load <= MOST_LOAD) {
-                    return Err(format!("load is {load}: it must be above 0 and at most {MOST_LOAD}"));
+                    return Err(InputError::field(
+                        "load",
+                        load,
+                        format_args!("it must be above 0 and at most {MOST_LOAD}"),
+                    ));
                 }
                 Ok(())
             }

@@ -6,7 +6,7 @@ use super::ecn::EcnMode;
 use super::feedback::Feedback;
 use super::keys::{IP, RELATIONS, TCP};
 use super::values::{Values, field, to_json};
-use aqm_core::params::did_you_mean;
+use aqm_core::input_error::InputError;
 use aqm_core::units::Size;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json};
@@ -31,14 +31,14 @@ impl Tcp {
     /// ```
     /// use aqm_sim::scenario::Tcp;
     /// assert_eq!(Tcp::parse("cubic ecn classic window 20p").unwrap().window_bytes(), Some(20 * 1448));
-    /// assert!(Tcp::parse("cubik").unwrap_err().contains("did you mean 'cubic'?"));
-    /// assert!(Tcp::parse("cubic iw 0").unwrap_err().contains("allowed is 1 to 10000"));
+    /// assert!(Tcp::parse("cubik").unwrap_err().to_string().contains("did you mean 'cubic'?"));
+    /// assert!(Tcp::parse("cubic iw 0").unwrap_err().to_string().contains("allowed is 1 to 10000"));
     /// ```
-    pub fn parse(text: &str) -> Result<Tcp, String> {
+    pub fn parse(text: &str) -> Result<Tcp, InputError> {
         let mut words = text.split_whitespace();
         let mut tcp = Tcp::of(words.next().unwrap_or_default())?;
         while let Some(key) = words.next() {
-            let value = words.next().ok_or_else(|| format!("{key} needs a value"))?;
+            let value = words.next().ok_or_else(|| InputError::new(format!("{key} needs a value")))?;
             tcp = tcp.with(key, value)?;
         }
         Ok(tcp)
@@ -48,18 +48,15 @@ impl Tcp {
     ///
     /// # Errors
     /// One line that names the key, the value and what is allowed.
-    pub fn with(mut self, key: &str, value: &str) -> Result<Tcp, String> {
-        self.values.set_text(key, value).map_err(|error| format!("{}: {error}", self.info.name))?;
+    pub fn with(mut self, key: &str, value: &str) -> Result<Tcp, InputError> {
+        self.values.set_text(key, value).map_err(|error| InputError::from(error).within(self.info.name))?;
         Ok(self)
     }
 
     /// A connection with this congestion control, as declared.
-    fn of(name: &str) -> Result<Tcp, String> {
+    fn of(name: &str) -> Result<Tcp, InputError> {
         let info = find(name).ok_or_else(|| {
-            let names = CONTROLS.iter().map(|info| info.name);
-            let known: Vec<_> = names.clone().collect();
-            let hint = did_you_mean(name, names);
-            format!("unknown congestion control '{name}'{hint}; known are {}", known.join(", "))
+            InputError::unknown("congestion control", name, CONTROLS.iter().map(|info| info.name))
         })?;
         let mut values = Values::new(&[TCP, info.params, IP]);
         for (key, value) in info.sets {
@@ -113,26 +110,28 @@ impl Tcp {
     }
 
     /// Refuses values that exclude each other.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), InputError> {
         let name = self.info.name;
         for (key, allowed) in self.info.only {
             if !allowed.iter().any(|value| self.is(key, value)) {
-                return Err(format!("{name} takes {key} {} only", allowed.join(" or ")));
+                return Err(InputError::new(format!("{name} takes {key} {} only", allowed.join(" or "))));
             }
         }
         for relation in RELATIONS.iter().chain(self.info.relations) {
             let ((key, value), (other, wanted)) = (relation.given, relation.needs);
             if self.is(key, value) && !self.is(other, wanted) {
-                return Err(format!("{key} is {value}: it needs {other} {wanted}"));
+                return Err(InputError::new(format!("{key} is {value}: it needs {other} {wanted}")));
             }
         }
         if let Some(key) = self.info.must.iter().find(|key| self.is(key, "auto")) {
-            return Err(format!("{name} needs {key}"));
+            return Err(InputError::new(format!("{name} needs {key}")));
         }
         match self.window_bytes() {
-            Some(window) if window < u64::from(self.mss()) => {
-                Err(format!("window is {window}b: it must hold a segment of {}b", self.mss()))
-            }
+            Some(window) if window < u64::from(self.mss()) => Err(InputError::field(
+                "window",
+                format_args!("{window}b"),
+                format_args!("it must hold a segment of {}b", self.mss()),
+            )),
             _ => Ok(()),
         }
     }

@@ -1,5 +1,6 @@
 //! The values of declared keys, and their form in a scenario: base units, with the unit in the name.
 
+use aqm_core::input_error::InputError;
 use aqm_core::params::{Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean};
 use aqm_core::units::{Bytes, Rate, Size, Span};
 use serde_json::Value as Json;
@@ -75,25 +76,16 @@ impl Values {
     ///
     /// # Errors
     /// For an unknown field, or a value that is not allowed.
-    pub(crate) fn set_field(&mut self, name: &str, json: &Json) -> Result<(), String> {
+    pub(crate) fn set_field(&mut self, name: &str, json: &Json) -> Result<(), InputError> {
         let fields: Vec<(&ParamSpec, String)> = self.iter().map(|(key, _)| (key, field(key))).collect();
         let Some((key, _)) = fields.iter().find(|(_, field)| field == name) else {
-            let names = fields.iter().map(|(_, field)| field.as_str());
-            let known: Vec<_> = names.clone().collect();
-            return Err(format!(
-                "{name} is unknown{}; known are {}",
-                did_you_mean(name, names),
-                known.join(", ")
-            ));
+            return Err(InputError::unknown("field", name, fields.iter().map(|(_, field)| field.as_str())));
         };
         let value = from_json(key, json)
-            .ok_or_else(|| format!("{name} is {json}: it must be a {}", key.kind.unit()))?;
-        self.find(key.name).and_then(|params| params.set(key.name, value)).map_err(|error| {
-            format!(
-                "{name} is {json}: it {}",
-                error.problem.replacen("is out of range: allowed is", "must be within", 1)
-            )
-        })
+            .ok_or_else(|| InputError::field(name, json, format_args!("it must be a {}", key.kind.unit())))?;
+        self.find(key.name)
+            .and_then(|params| params.set(key.name, value))
+            .map_err(|error| InputError::field(name, json, format_args!("it {}", error.problem)))
     }
 
     /// Whether the key has the value that `text` stands for.

@@ -310,7 +310,7 @@ fn the_same_seed_gives_the_same_run_and_every_packet_is_accounted_for() {
 fn invalid_switch_options_are_refused_by_name() {
     let problem =
         |scenario: &Scenario| match aqm_sim::run(scenario, &Inputs::default(), 1, &Monitor::default()) {
-            Err(RunError::Input(text)) => text,
+            Err(RunError::Input(error)) => error.to_string(),
             other => panic!("{other:?}"),
         };
     let mut scenario = incast();

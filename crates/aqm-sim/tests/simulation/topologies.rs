@@ -127,7 +127,7 @@ fn the_base_round_trip_is_that_of_the_links_unless_a_flow_has_a_longer_one() {
     graph.flows[1].rtt_ns = Some(9 * MS);
     let refused = aqm_sim::run(&graph, &Inputs::default(), 1, &Monitor::default()).unwrap_err();
     assert!(
-        matches!(&refused, RunError::Input(text) if text.contains("flows: 'far': rtt is 9ms: it must be 10ms at least")),
+        matches!(&refused, RunError::Input(error) if error.to_string().contains("flows: 'far': rtt is 9ms: it must be 10ms at least")),
         "{refused}"
     );
 }

@@ -72,7 +72,7 @@ fn flows_that_stop_leave_the_link_to_others_and_repeat_what_was_lost() {
         ("size is 0", Source::Bulk { size_bytes: Some(0), stop_ns: None }, (0, 6)),
     ] {
         (scenario.flows[1].source, scenario.flows[1].start_ns) = (source, start_ns);
-        assert!(scenario.check().unwrap_err().contains(text));
+        assert!(scenario.check().unwrap_err().to_string().contains(text));
     }
 }
 

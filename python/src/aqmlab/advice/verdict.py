@@ -15,7 +15,7 @@ from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, Figure, Seen
 from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 # Increase of the round-trip time when the line is fully used (ms), below which a line has a grade.
 GRADES, WORST_GRADE = _native.advice_grades()
@@ -157,7 +157,7 @@ class Samples:
             for number, point in enumerate(result.points)
         }
         if any(len(one) < 2 for one in runs.values()):
-            raise InputError("seeds: at least 2 finished runs of every way are needed for an interval")
+            raise about("seeds", "at least 2 finished runs of every way are needed for an interval")
         values: dict[str, dict[str, list[float]]] = {name: {} for name in runs}
         unseen: dict[str, dict[str, float]] = {name: {} for name in runs}
         for name, some in runs.items():

@@ -10,7 +10,7 @@ import numpy as np
 
 from aqmlab import _native
 from aqmlab.scenario import inputs
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 from aqmlab.vocabulary.units import parse_rate
 
 CLASSIFIERS = ("lru", "l_lru", "m_lru")
@@ -164,13 +164,13 @@ def _constant(rate: str, until_ns: int) -> tuple[Whole, Whole, Whole]:
     try:
         bit_per_s = parse_rate(rate)
     except ValueError as error:
-        raise InputError(f"udp: {error}") from None
+        raise about("udp", f"{error}") from None
     if bit_per_s == 0:
-        raise InputError(f"udp: '{rate}' is a flow without packets: give a rate above 0")
+        raise about("udp", f"'{rate}' is a flow without packets: give a rate above 0")
     gap_ns = _PACKET_BYTES * 8 * 10**9 / bit_per_s
     if until_ns / gap_ns > _MOST_ADDED:
-        raise InputError(
-            f"udp: '{rate}' is {until_ns / gap_ns:.0f} packets in {until_ns / 1e9:.3g} s: allowed are {_MOST_ADDED}"
+        raise about(
+            "udp", f"'{rate}' is {until_ns / gap_ns:.0f} packets in {until_ns / 1e9:.3g} s: allowed are {_MOST_ADDED}"
         )
     times = np.arange(0.0, until_ns + 1.0, gap_ns).astype(np.uint64)
     # Any number that no hash of the captures is likely to be.

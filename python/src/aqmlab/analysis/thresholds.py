@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from aqmlab.results import Result
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 # From a nanosecond to more than a week: beyond, a time has no meaning here. What `b` of dAQM takes.
 LEAST_MS, MOST_MS, MOST_COUNT = 1e-6, 1e9, 1_000_000_000
@@ -78,17 +78,17 @@ def thresholds(
         times["packet"] = packet_ms
     for name, value in times.items():
         if not LEAST_MS <= value <= MOST_MS:
-            raise InputError(f"{name}: {value:g} ms is out of range: allowed is {LEAST_MS:g} to {MOST_MS:g} ms")
+            raise about(name, f"{value:g} ms is out of range: allowed is {LEAST_MS:g} to {MOST_MS:g} ms")
     for name, count in {"buffer": buffer_packets, "hops": hops}.items():
         if not 1 <= count <= MOST_COUNT or count != int(count):
-            raise InputError(f"{name}: {count:.10g} is not a whole number from 1 to {MOST_COUNT}")
+            raise about(name, f"{count:.10g} is not a whole number from 1 to {MOST_COUNT}")
     limit_ms = delay_ms / hops  # eq. 2
     # Eqs. 3 and 4; packets that take exactly the limit have room, whatever the last digits of the quotient are.
     room = buffer_packets if packet_ms is None else min(buffer_packets, int(limit_ms / packet_ms + 1e-9))
     if not 0 <= waited_ms < limit_ms:
-        raise InputError(f"waited: {waited_ms:g} ms must be below the limit of {limit_ms:g} ms")
+        raise about("waited", f"{waited_ms:g} ms must be below the limit of {limit_ms:g} ms")
     if not 0 <= waiting_packets < room:
-        raise InputError(f"waiting: {waiting_packets} packets must be fewer than the {room} that may wait")
+        raise about("waiting", f"{waiting_packets} packets must be fewer than the {room} that may wait")
     slope = (limit_ms - waited_ms) / horizon_ms  # L_s, eq. 10
     samples = horizon_ms / sample_ms
     rise = (room - waiting_packets) / samples  # L_b, eq. 19, per sample

@@ -16,7 +16,7 @@ from aqmlab.runs import workers
 from aqmlab.scenario import Plan
 from aqmlab.scenario import flows as flow_specs
 from aqmlab.scenario.kinds import STACKS
-from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.units import parse_span
 
 # Segments on their way at once add up small differences of clocks and wires; a round trip is longer.
@@ -87,7 +87,7 @@ def diff(
             raise InputError(refused)
         segments = _segments(plan)
         if not segments:
-            raise InputError("flows: none is carried by TCP, and only TCP is traced")
+            raise about("flows", "none is carried by TCP, and only TCP is traced")
         sides.append(Side(name or one, one, divergence.flows(_trace(one, plan), segments)))
     both = (sides[0], sides[1])
     end_ns = next(iter(plans[0].scenarios.values())).duration_ns
@@ -123,7 +123,7 @@ def _completed(text: str, stack: str) -> str:
     """Add a stack and a start to a spec of flows that does not say them."""
     said = {part.partition("=")[0].strip() for part in text.split(":")[1:]}
     if stack and "stack" in said:
-        raise InputError(f"flows '{text}': its stack contradicts --stack, which runs two")
+        raise about("flows", f"'{text}': its stack contradicts --stack, which runs two")
     keys = {"start": "" if "start" in said else "0s", "stack": stack if _is_tcp(text) else ""}
     return ":".join([text, *(f"{name}={value}" for name, value in keys.items() if value)])
 

@@ -18,7 +18,7 @@ from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.files import shipped, system
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.options import BY_NAME, OPTIONS
-from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted
+from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, about
 from aqmlab.vocabulary.units import parse_whole
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def check_count(name: str, text: str | None, least: int = 1, most: int | None = 
     try:
         return None if text is None else parse_whole(text, least, most)
     except ValueError as error:
-        raise InputError(f"{name}: {error}") from None
+        raise about(name, f"{error}") from None
 
 
 def check_target(as_json: str | None, *, force: bool) -> None:

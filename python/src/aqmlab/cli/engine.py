@@ -81,7 +81,7 @@ def _state(engine: One) -> str:
     try:
         return f"ready: {engine.version}"
     except InputError as error:
-        return str(error).removeprefix(f"engine {engine.name}: ")
+        return error.problem or str(error)
 
 
 __all__ = ["app"]

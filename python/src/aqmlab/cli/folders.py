@@ -11,7 +11,7 @@ import typer
 
 from aqmlab.cli.compare import Force, Quiet, Report
 from aqmlab.cli.terminal import Terminal, give, tell
-from aqmlab.vocabulary.errors import CheckError, InputError, unknown
+from aqmlab.vocabulary.errors import CheckError, InputError, about, unknown
 
 if TYPE_CHECKING:
     from aqmlab.plots import Ending
@@ -207,11 +207,11 @@ def export(
     asked = (("csv", csv), ("flent", flent), ("pcapng", pcapng), ("qlog", qlog))
     formats = [name for name, wanted in asked if wanted]
     if len(formats) != 1:
-        raise InputError("export: name one format: --csv, --flent, --pcapng or --qlog")
+        raise about("export", "name one format: --csv, --flent, --pcapng or --qlog")
     if csv and not (aqm is None and seed is None and point is None):
-        raise InputError("export: --aqm, --seed and --point choose among single runs, with --flent, --pcapng or --qlog")
+        raise about("export", "--aqm, --seed and --point choose among single runs, with --flent, --pcapng or --qlog")
     if at is not None and not pcapng:
-        raise InputError("export: --at goes with --pcapng")
+        raise about("export", "--at goes with --pcapng")
     chosen = (aqm, check_count("--seed", seed), check_count("--point", point, 0))
     result = load(folder, show.Notices())
     target = folder / formats[0] if out is None else out

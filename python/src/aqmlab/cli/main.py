@@ -18,7 +18,7 @@ from aqmlab import FULL_VERSION, _native
 from aqmlab.cli.commands import Root
 from aqmlab.cli.terminal import tell
 from aqmlab.files import machine, system
-from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError, defect
+from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError, about, defect
 from aqmlab.vocabulary.printable import printable
 
 app = typer.Typer(
@@ -90,7 +90,7 @@ def _main() -> None:
     except Interrupted as error:
         _leave(INTERRUPTED, error)
     except InputError as error:
-        _leave(BAD_INPUT, _as_typed(str(error)))
+        _leave(BAD_INPUT, _as_typed(error))
     except (CheckError, MachineError) as error:
         _leave(FAILED, error)
     except (KeyboardInterrupt, typer.Abort):
@@ -118,12 +118,11 @@ def _main() -> None:
         _leave(FAILED, panic)
 
 
-def _as_typed(refusal: str) -> str:
+def _as_typed(refusal: InputError) -> InputError:
     """Return what was refused by the name of an argument in Python by that of the option that was given."""
-    name, colon, problem = refusal.partition(": ")
-    option = f"--{name.replace('_', '-')}"
-    is_given = any(word.partition("=")[0] == option for word in sys.argv[1:])
-    return f"{option}{colon}{problem}" if is_given else refusal
+    option = f"--{refusal.option.replace('_', '-')}"
+    is_given = refusal.option and any(word.partition("=")[0] == option for word in sys.argv[1:])
+    return about(refusal.option, refusal, option) if is_given else refusal
 
 
 def _take_signals() -> None:

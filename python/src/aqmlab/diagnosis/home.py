@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 # RFC 1918, RFC 4193, and link-local addresses. Documentation and benchmarking addresses (RFC 5737, RFC 2544) stand for
 # public ones in captures that were made anonymous.
@@ -102,9 +102,9 @@ def _given(flows: dict[str, list[Any]], given: str) -> Home:
     try:
         wanted = str(ipaddress.ip_address(given))
     except ValueError:
-        raise InputError(f"home: '{given}' is no IP address") from None
+        raise about("home", f"'{given}' is no IP address") from None
     if wanted not in {*flows["source"], *flows["destination"]}:
-        raise InputError(f"home: no packet is from or to {given}")
+        raise about("home", f"no packet is from or to {given}")
     return Home(frozenset({wanted}), "--home", False)
 
 

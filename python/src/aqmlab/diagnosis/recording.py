@@ -12,7 +12,7 @@ import numpy as np
 from aqmlab.diagnosis import home as homes
 from aqmlab.diagnosis.home import Home
 from aqmlab.scenario import inputs
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 SYN, ACK, ECE, CWR = 2, 16, 64, 128
 TCP = 6
@@ -108,9 +108,10 @@ def _check_headers(name: str, flows: dict[str, list[Any]], packets: Columns) -> 
     of_tcp = np.array(flows["protocol"])[packets["flow"]] == TCP
     cut = of_tcp & (packets["flags"] < 0)
     if cut.sum() > MOST_CUT * of_tcp.sum():
-        raise InputError(
-            f"{name}: the TCP headers of {cut.sum()} of {of_tcp.sum()} packets are cut off (snap length): "
-            "record 128 bytes of each packet or more (tcpdump -s 128)"
+        raise about(
+            name,
+            f"the TCP headers of {cut.sum()} of {of_tcp.sum()} packets are cut off (snap length): "
+            "record 128 bytes of each packet or more (tcpdump -s 128)",
         )
 
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from aqmlab.exports import names
 from aqmlab.exports.series import wide
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -43,7 +43,7 @@ def _file(result: Result, one: names.Chosen) -> bytes:
     here = (pl.col("point") == one.point) & (pl.col("aqm") == one.aqm) & (pl.col("seed") == one.seed)
     series = wide(result.series.filter(here)).sort("time_s")
     if not {"goodput_mbit", "qdelay_ms"} <= set(series.columns):
-        raise InputError(f"flent: a run of {one.aqm} has no time series: it is shorter than the period of one")
+        raise about("flent", f"a run of {one.aqm} has no time series: it is shorter than the period of one")
     times = series["time_s"].to_numpy()
     period_s = float(times[0])
     # An older folder lacks it.

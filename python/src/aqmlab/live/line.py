@@ -13,7 +13,7 @@ from aqmlab.live import impairments
 from aqmlab.live.impairments import Impairments
 from aqmlab.scenario import inputs
 from aqmlab.scenario.model import Rate
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 
 DIRECTIONS = ("down", "up")
 # What a direction is told under a name of its own, by the name of the option of `compare`.
@@ -88,13 +88,15 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
     if "rate" not in own and "link_trace" not in own:
         recorded = f", or a recorded link (--{name}-trace)" if "link_trace" in offered else ""
         raise InputError(f"--{name}: is missing: give its rate, as 20mbit{recorded}")
+    if "rate" in own and "link_trace" in own:
+        raise about("rate", f"contradicts --{name}-trace: give one of them", f"--{name}")
     try:
         wire = impairments.read({name: shared[name] for name in impairments.NAMES if name in shared})
         classes = _classes(shared.get("classes", ""))
         known = {name: value for name, value in shared.items() if name not in (*impairments.NAMES, "classes")}
         plan = scenario.resolve(scenario.from_values({**known, **own, "seeds": "1", "flows": [FLOW]}, "--"))
     except InputError as error:
-        raise InputError(_as_typed(str(error), name, own)) from None
+        raise _as_typed(error, name, own) from None
     if len(plan.contestants) != 1:
         raise InputError(f"--aqm: a link has one discipline in a direction, not {len(plan.contestants)}")
     contestant, base = plan.contestants[0], plan.base
@@ -145,12 +147,11 @@ def _classes(text: str) -> tuple[int, ...]:
     return found
 
 
-def _as_typed(refusal: str, name: str, own: Mapping[str, Any]) -> str:
-    """Return a refusal with the names that the options have here."""
-    for option, here in OWN.items():
-        if option in own or option == "first_seed":
-            there = f"--{option.replace('_', '-')}"
-            refusal = refusal.replace(f"{there}:", f"{here.format(name)}:")
+def _as_typed(refusal: InputError, name: str, own: Mapping[str, Any]) -> InputError:
+    """Return a refusal with the name that the option has here."""
+    option = refusal.option
+    if option in OWN and (option in own or option == "first_seed"):
+        return about(option, refusal, OWN[option].format(name))
     return refusal
 
 

@@ -14,7 +14,7 @@ from aqmlab.results import Result
 from aqmlab.scenario import Experiment, Plan, flows
 from aqmlab.scenario.options import OPTIONS, Options
 from aqmlab.scenario.resolve import MSER5
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 from aqmlab.vocabulary.units import NANOS_PER_SECOND
 
 # Options that a link has under the same name.
@@ -92,7 +92,7 @@ def planned(experiment: Experiment) -> Planned:
         try:
             links[contestant.label] = lines({**given, "aqm": entry["spec"]}, {"down": capacity, "up": capacity})
         except InputError as error:
-            raise options.located(InputError(str(error).removeprefix("--"))) from None
+            raise options.located(error) from None
     return Planned(links, traffic, plan.seeds, control, f"{experiment.title}, live")
 
 
@@ -112,7 +112,7 @@ def _check_keys(text: str) -> None:
     head, *pairs = text.split(":")
     usual = str(flows.parse(":".join([head, *(pair for pair in pairs if pair.startswith(CARRIED))]))).split(":")
     if lacking := [pair for pair in pairs if pair not in usual]:
-        raise InputError(f"flows: '{head}' does not run live with {', '.join(lacking)}")
+        raise about("flows", f"'{head}' does not run live with {', '.join(lacking)}")
 
 
 def _traffic(plan: Plan) -> tuple[comparing.Traffic, str]:
@@ -128,10 +128,10 @@ def _traffic(plan: Plan) -> tuple[comparing.Traffic, str]:
             datagrams = _datagrams(group.count, carried, source)
         else:
             able = f"bulk transfers of {', '.join(CONTROLS)} do, and one group of cbr"
-            raise InputError(f"flows: '{group.name}' does not run live: {able}")
+            raise about("flows", f"'{group.name}' does not run live: {able}")
         _check_keys(text)
     if len(controls) != 1:
-        raise InputError("flows: live, transfers have one congestion control, and there is one at least")
+        raise about("flows", "live, transfers have one congestion control, and there is one at least")
     seconds = (base.duration_ns - base.warmup_ns) / NANOS_PER_SECOND
     return comparing.Traffic(transfers, 0, seconds, base.warmup_ns / NANOS_PER_SECOND, datagrams), controls.pop()
 

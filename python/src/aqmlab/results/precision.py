@@ -18,7 +18,7 @@ import polars as pl
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary import metrics
-from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.units import parse_fraction, parse_whole
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Precision:
 
         """
         if not SMALLEST_PILOT <= seeds <= self.most:
-            raise InputError(f"seeds: '{seeds}' is no pilot: allowed is {SMALLEST_PILOT} to {self.most}")
+            raise about("seeds", f"'{seeds}' is no pilot: allowed is {SMALLEST_PILOT} to {self.most}")
 
     def stop(self, pilot: Result, seeds: int) -> dict[str, Any]:
         """Return where to stop, for the manifest, given a result whose first ``seeds`` seeds are the pilot.
@@ -85,12 +85,13 @@ class Precision:
 
         """
         if self.metric not in pilot.runs.columns:
-            raise InputError(f"until_ci: metric: no run has '{self.metric}'")
+            raise about("until_ci", f"metric: no run has '{self.metric}'")
         without = pilot.runs.filter(pl.col("seed").is_in(pilot.seeds[:seeds]) & pl.col(self.metric).is_null())
         for aqm, seed in without.select("aqm", "seed").iter_rows():
-            raise InputError(
-                f"until_ci: metric: the run of '{aqm}' with seed {seed} has no '{self.metric}', and the rule needs one "
-                f"of every run of the pilot: name another metric, or make the runs longer"
+            raise about(
+                "until_ci",
+                f"metric: the run of '{aqm}' with seed {seed} has no '{self.metric}', and the rule needs one "
+                f"of every run of the pilot: name another metric, or make the runs longer",
             )
         found = _values(pilot, self.metric)
         needed = [statistics.runs_needed(list(values.values())[:seeds], self.share) for values in found.values()]

@@ -23,7 +23,7 @@ from aqmlab.scenario.kinds import (
     take_in_declared,
 )
 from aqmlab.scenario.model import Flows
-from aqmlab.vocabulary.errors import InputError, did_you_mean, unknown
+from aqmlab.vocabulary.errors import about, did_you_mean, unknown
 from aqmlab.vocabulary.units import Size, format_bytes, format_span, parse_whole
 
 LARGEST_COUNT = 100_000
@@ -121,14 +121,14 @@ def parse(text: str, folder: Path | None = None) -> Group:
     over = "" if kind.form == "bulk" else f" over {transport.name}"
     for name in given:
         if name not in applicable and name != "transport":
-            raise InputError(f"flows '{text}': '{name}' means nothing for {kind.name}{over}")
+            raise about("flows", f"'{text}': '{name}' means nothing for {kind.name}{over}")
     stack = _choose(text, "stack", given.get("stack", RFC), tuple(STACKS))
     written = {**defaults_of(kind, transport.name, stack), **given, "transport": transport.name}
     values = {name: _read(text, key, written.get(name), folder) for name, key in applicable.items()}
     values["transport"] = transport.name
     for name in kind.must:
         if values[name] is None:
-            raise InputError(f"flows '{text}': {kind.name} needs {name}=, {notation.takes(applicable[name])}")
+            raise about("flows", f"'{text}': {kind.name} needs {name}=, {notation.takes(applicable[name])}")
     _check(text, transport, applicable, values, given)
     return Group(count=count, kind=kind.name, values=values)
 
@@ -216,16 +216,16 @@ def _pair(key: Key, value: Any) -> str:
 def _head(text: str, head: str) -> tuple[int, SourceKind]:
     match = re.fullmatch(r"(?:([^*]*)\*)?\s*([^*]*)", head)
     if match is None:
-        raise InputError(f"flows '{text}': write COUNT*KIND[:key=value]..., as in 10*newreno:rtt=20ms")
+        raise about("flows", f"'{text}': write COUNT*KIND[:key=value]..., as in 10*newreno:rtt=20ms")
     count_text, name = match.group(1), match.group(2).strip().lower()
     name = ALIASES.get(name, name)
     if name not in KINDS:
-        raise InputError(f"flows '{text}': {unknown('kind', name, KINDS)}")
+        raise about("flows", f"'{text}': {unknown('kind', name, KINDS)}")
     count_text = "1" if count_text is None else count_text.strip()
     try:
         return parse_whole(count_text, 1, LARGEST_COUNT), KINDS[name]
     except ValueError as error:
-        raise InputError(f"flows '{text}': count {error}") from None
+        raise about("flows", f"'{text}': count {error}") from None
 
 
 def _given(text: str, kind: SourceKind, pairs: list[str]) -> dict[str, str]:
@@ -234,11 +234,11 @@ def _given(text: str, kind: SourceKind, pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals or not value:
-            raise InputError(f"flows '{text}': '{pair}' is not key=value")
+            raise about("flows", f"'{text}': '{pair}' is not key=value")
         if name not in _known():
-            raise InputError(f"flows '{text}': {unknown('key', name, keys_of(kind))}")
+            raise about("flows", f"'{text}': {unknown('key', name, keys_of(kind))}")
         if name in given:
-            raise InputError(f"flows '{text}': '{name}' is given twice")
+            raise about("flows", f"'{text}': '{name}' is given twice")
         given[name] = value
     return given
 
@@ -246,7 +246,7 @@ def _given(text: str, kind: SourceKind, pairs: list[str]) -> dict[str, str]:
 def _choose(text: str, key: str, name: str, known: tuple[str, ...]) -> str:
     name = ALIASES.get(name, name)
     if name not in known:
-        raise InputError(f"flows '{text}': {key} '{name}' is not one of {', '.join(known)}{did_you_mean(name, known)}")
+        raise about("flows", f"'{text}': {key} '{name}' is not one of {', '.join(known)}{did_you_mean(name, known)}")
     return name
 
 
@@ -256,7 +256,7 @@ def _read(text: str, key: Key, written: str | None, folder: Path | None) -> Any:
     try:
         return notation.read(key, written, folder)
     except ValueError as error:
-        raise InputError(f"flows '{text}': {key.name}: {error}") from None
+        raise about("flows", f"'{text}': {key.name}: {error}") from None
 
 
 def _takers(name: str, word: str) -> str:
@@ -275,16 +275,14 @@ def _check(
     for name, only in transport.only.items():
         if not any(is_(name, word) for word in only):
             hint = _takers(name, values[name]) if keys[name].unit == "choice" else ""
-            raise InputError(f"flows '{text}': {transport.name} takes {name}={' or '.join(only)} only{hint}")
+            raise about("flows", f"'{text}': {transport.name} takes {name}={' or '.join(only)} only{hint}")
     for relation in transport.relations:
         (name, word), (other, wanted) = relation.given, relation.needs
         if is_(name, word) and not is_(other, wanted):
             what = name if word == "on" else f"{name}={word}"
-            raise InputError(f"flows '{text}': {what} needs {other}={wanted}")
+            raise about("flows", f"'{text}': {what} needs {other}={wanted}")
     if {"buffer", "segment"} <= values.keys() and values["buffer"] < 2 * values["segment"]:
-        raise InputError(f"flows '{text}': buffer={format_span(values['buffer'])} must hold two segments")
+        raise about("flows", f"'{text}': buffer={format_span(values['buffer'])} must hold two segments")
     window: Size | None = values.get("window")
     if window is not None and not window.in_packets and window.count < values["mss"]:
-        raise InputError(
-            f"flows '{text}': window={given['window']} is below a segment of {format_bytes(values['mss'])}"
-        )
+        raise about("flows", f"'{text}': window={given['window']} is below a segment of {format_bytes(values['mss'])}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import _native
-from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.printable import is_utf_8
 from aqmlab.vocabulary.units import as_text
 
@@ -169,12 +169,11 @@ class Options:
 
     def error(self, name: str, problem: object) -> InputError:
         """Return the error about an option."""
-        return InputError(f"{self.label(name)}: {problem}")
+        return about(name, problem, self.label(name))
 
     def located(self, refusal: InputError) -> InputError:
         """Return what another layer refuses (``flows: 'voip': gap is ...``) as the error about that option."""
-        name, colon, problem = str(refusal).partition(": ")
-        return self.error(name, problem) if colon and name in BY_NAME else refusal
+        return self.error(refusal.option, refusal) if refusal.option in BY_NAME else refusal
 
 
 def unknown_option(name: str, known: Iterable[str]) -> InputError:

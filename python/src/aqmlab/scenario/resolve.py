@@ -304,7 +304,7 @@ def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
         try:
             group = flows.parse(text, options.folder)
         except ValueError as error:
-            raise options.error("flows", str(error).removeprefix("flows ")) from None
+            raise options.error("flows", error) from None
         groups.append(_named(options, text, group, [other.name for other in groups]))
     return tuple(groups)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from aqmlab.stats.hypercube import Reals
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 BITS = 32
 # Per dimension from the second on: degree s and coefficients a of the primitive polynomial, and the numbers m.
@@ -41,7 +41,7 @@ def points(count: int, dimensions: int) -> Reals:
 
     """
     if dimensions > DIMENSIONS:
-        raise InputError(f"sobol: has {DIMENSIONS} dimensions; {dimensions} are swept: use latin*{count}")
+        raise about("sobol", f"has {DIMENSIONS} dimensions; {dimensions} are swept: use latin*{count}")
     directions = [_first(), *(_others(*row) for row in _DIRECTIONS[: dimensions - 1])]
     numbers = np.zeros((count, dimensions), dtype=np.uint64)
     for place in range(1, count):

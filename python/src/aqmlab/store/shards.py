@@ -19,7 +19,7 @@ from aqmlab.results import swept
 from aqmlab.results.frames import FRAMES, RUN, Frames
 from aqmlab.store.manifest import concluded
 from aqmlab.store.reading import Kept
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 
 # The one column of a run that its processor decides, not its scenario.
 _MEASURED = "cpu_s"
@@ -49,7 +49,7 @@ class Shard:
         found = re.fullmatch("([0-9]{1,6})/([0-9]{1,6})", text)
         number, of = map(int, found.groups()) if found else (0, 0)
         if not 1 <= number <= of:
-            raise InputError(f"shard: '{text}' is not K/N, one of N parts, as 3/20")
+            raise about("shard", f"'{text}' is not K/N, one of N parts, as 3/20")
         return cls(number, of)
 
     def part(self, runs: Any) -> Any:

@@ -11,7 +11,7 @@ import polars as pl
 
 from aqmlab.results import Result
 from aqmlab.results.frames import plain
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 SWEPT = "control"
 # Keys that scenarios give themselves.
@@ -30,13 +30,13 @@ def parse(text: str) -> str:
     """
     count, star, rest = (part.strip() for part in text.rpartition("*"))
     if star and count.strip() != "1":
-        raise InputError(f"flows: '{text}': the scenarios say how many; as 1*{rest} or {rest}")
+        raise about("flows", f"'{text}': the scenarios say how many; as 1*{rest} or {rest}")
     head, *pairs = rest.split(":")
     named = [pair for pair in pairs if pair.partition("=")[0].strip() in SAID]
     if named:
-        raise InputError(f"flows: '{text}': {named[0]} is the scenarios' to say")
+        raise about("flows", f"'{text}': {named[0]} is the scenarios' to say")
     if not head:
-        raise InputError(f"flows: '{text}' names no kind of flow; as cubic or 1*bbr3:pacing=on")
+        raise about("flows", f"'{text}' names no kind of flow; as cubic or 1*bbr3:pacing=on")
     return rest
 
 

@@ -15,7 +15,7 @@ from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, registry
 from aqmlab.suites import controls as of_controls
 from aqmlab.suites.plan import OVER, Entry, Suite
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 from aqmlab.vocabulary.names import engine_of, on
 
 TAIL_DROP = "fifo"
@@ -93,14 +93,14 @@ def conduct(
 
     """
     if controls and not suite.controls:
-        raise InputError(f"flows: {suite.name} compares disciplines; its scenarios say which flows there are")
+        raise about("flows", f"{suite.name} compares disciplines; its scenarios say which flows there are")
     chosen = tuple(aqms) or suite.aqms
     compared = tuple(dict.fromkeys(map(of_controls.parse, controls))) or suite.controls
     entries = [entry for entry in suite.entries if not only or any(_is_in(entry, one) for one in only)]
     for one in only:
         if not any(_is_in(entry, one) for entry in suite.entries):
             known = ", ".join(dict.fromkeys(entry.section for entry in suite.entries))
-            raise InputError(f"only: '{one}' is no section or scenario of {suite.name}; known are {known}")
+            raise about("only", f"'{one}' is no section or scenario of {suite.name}; known are {known}")
     planned = []
     skipped = []
     # Controls that some scenario takes, and what is wrong with others.
@@ -123,9 +123,8 @@ def conduct(
                 _check(read(suite.controls), suite.controls, engine)
             fit.update(set(compared) - set(refused) - set(wrong))
             unfit = {**wrong, **unfit}
-            for control, reason in {**refused, **wrong}.items():
-                said = str(reason).removeprefix(f"{entry.file}: ")
-                skipped.append(f"section {entry.section}, {entry.title}, {control}: {said}")
+            for control, reason in {**refused, **{control: _plain(error) for control, error in wrong.items()}}.items():
+                skipped.append(f"section {entry.section}, {entry.title}, {control}: {reason}")
         elif why := experiment.refused(loaded, engine):
             skipped.append(f"section {entry.section}, {entry.title}: {why}")
             continue
@@ -136,7 +135,7 @@ def conduct(
         if controls and control not in fit:
             raise problem
     if not planned:
-        raise InputError(f"suite: nothing is left to run: {'; '.join(skipped)}")
+        raise about("suite", f"nothing is left to run: {'; '.join(skipped)}")
     parts = []
     for number, (entry, loaded) in enumerate(planned):
         if watcher:
@@ -177,6 +176,11 @@ def _check(loaded: Experiment, controls: Sequence[str], engine: str) -> None:
     *_, wrong = _carried(loaded, controls, engine)
     if len(wrong) == len(controls):
         raise wrong[controls[0]]
+
+
+def _plain(error: InputError) -> str:
+    """Return an error without the file that it is about."""
+    return f"{error.option}: {error.problem}" if error.option else str(error)
 
 
 def _carried(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary import metrics
-from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.vocabulary.errors import about, unknown
 
 # Stands for the AQM with its defaults.
 DEFAULT = "default"
@@ -40,14 +40,14 @@ class Bound:
         """
         match = _BOUND.fullmatch(text.strip())
         if match is None:
-            raise InputError(f"keep: '{text}' is not a bound, as 'qdelay_p95_ms <= 20' or 'goodput_mbit >= 0.95*fifo'")
+            raise about("keep", f"'{text}' is not a bound, as 'qdelay_p95_ms <= 20' or 'goodput_mbit >= 0.95*fifo'")
         reference = (match["reference"] or "").strip()
         try:
             _check(match["metric"])
             if reference not in ("", DEFAULT):
                 Spec.parse(reference)
         except ValueError as error:
-            raise InputError(f"keep: '{text}': {error}") from None
+            raise about("keep", f"'{text}': {error}") from None
         return cls(text.strip(), match["metric"], match["relation"] == "<=", float(match["number"]), reference)
 
     def missed(self, value: float, reference: float | None) -> float:
@@ -73,16 +73,16 @@ class Goal:
 
         """
         if not minimise:
-            raise InputError("minimise: is missing: name a metric, as qdelay_p99_ms")
+            raise about("minimise", "is missing: name a metric, as qdelay_p99_ms")
         for name in minimise:
             try:
                 _check(name)
             except ValueError as error:
-                raise InputError(f"minimise: {error}") from None
+                raise about("minimise", f"{error}") from None
             if metrics.find(name).better == "higher":
-                raise InputError(f"minimise: more {name} is better: keep it, as '{name} >= 0.95*fifo'")
+                raise about("minimise", f"more {name} is better: keep it, as '{name} >= 0.95*fifo'")
             if minimise.count(name) > 1:
-                raise InputError(f"minimise: '{name}' is given twice")
+                raise about("minimise", f"'{name}' is given twice")
         return cls(tuple(minimise), tuple(Bound.parse(text) for text in keep))
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 from aqmlab import scenario
 from aqmlab.scenario import Options
 from aqmlab.scenario.resolve import LARGEST_SEEDS
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 from aqmlab.vocabulary.units import check_whole
 
 FIRST_TRAINING_SEED = LARGEST_SEEDS + 1
@@ -62,7 +62,7 @@ def from_files(
     named = ", ".join(os.fspath(path) for path in judging)
     chosen, unseen = points(training), points(judging)
     if any(_asked(one) == _asked(other) for one in unseen for other in chosen):
-        raise InputError(f"judge: {named} has a scenario that is tuned on, too: name others")
+        raise about("judge", f"{named} has a scenario that is tuned on, too: name others")
     return Split(chosen, unseen, f"the scenarios of {named} judge, and chose nothing")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 from aqmlab.vocabulary.extras import missing
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def search(
         trial.set_constraint("missed", found.missed)
         study.tell(trial, [found.values[name] for name in goal.minimise])
     if not tried:
-        raise InputError(f"aqm: '{space.text}': the parameters of every setting tried contradict each other")
+        raise about("aqm", f"'{space.text}': the parameters of every setting tried contradict each other")
     return list(tried.values())
 
 

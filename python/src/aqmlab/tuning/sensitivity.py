@@ -13,7 +13,7 @@ from typing import Any
 
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trial
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 from aqmlab.vocabulary.extras import missing
 from aqmlab.vocabulary.units import check_whole
 
@@ -47,7 +47,7 @@ def sample(space: Space, base: int, seed: int) -> list[list[float]]:
     if check_whole("sensitivity", base) == 0:
         return []
     if base < 2 or base & (base - 1):
-        raise InputError(f"sensitivity: '{base}' is not 0 or a power of two from 2")
+        raise about("sensitivity", f"'{base}' is not 0 or a power of two from 2")
     try:
         from SALib.sample import sobol
     except ImportError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from aqmlab.scenario.registry import Spec
 from aqmlab.scenario.sweeps import Range
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 
 DECADE = 10.0
 
@@ -66,20 +66,20 @@ class Space:
                 continue
             name = default.pop() if len(default) > 1 else ""
             if not name:
-                raise InputError(f"aqm: '{text}': no parameter is before '{word}'")
+                raise about("aqm", f"'{text}': no parameter is before '{word}'")
             again = sum(one.name.split(" ")[0] == name for one in dimensions)
             dimensions.append(Dimension(f"{name} {again + 1}" if again else name, levels))
             parts.append("{}" + brackets)
             if brackets:
                 default[-1] += brackets
         if not dimensions:
-            raise InputError(f"aqm: '{text}' has no range: write one in place of a value, as pie target 5ms..40ms")
+            raise about("aqm", f"'{text}' has no range: write one in place of a value, as pie target 5ms..40ms")
         space = cls(text, " ".join(parts), " ".join(default), tuple(dimensions))
         for share in sorted({place / len(one.levels) for one in dimensions for place in range(len(one.levels) + 1)}):
             try:
                 Spec.parse(space.at([share] * len(dimensions)))
             except ValueError as error:
-                raise InputError(f"aqm: {error}") from None
+                raise about("aqm", f"{error}") from None
         return space
 
     def at(self, shares: Sequence[float]) -> str:
@@ -91,7 +91,7 @@ class Space:
 def _levels(word: str) -> tuple[Range | str, ...] | None:
     choices = word.split("|")
     if "|" in word and (not all(choices) or len(set(choices)) < len(choices)):
-        raise InputError(f"aqm: '{word}' is not a choice, as on|off")
+        raise about("aqm", f"'{word}' is not a choice, as on|off")
     levels = tuple(_range(one) if ".." in one else one for one in choices)
     return None if levels == (word,) else levels
 
@@ -100,8 +100,8 @@ def _range(word: str) -> Range:
     try:
         found = Range.parse(word)
     except InputError as error:
-        raise InputError(f"aqm: {error}") from None
+        raise about("aqm", f"{error}") from None
     if found is None or found.count is not None:
-        raise InputError(f"aqm: '{word}' is not a range with two ends of one unit, as 5ms..40ms")
+        raise about("aqm", f"'{word}' is not a range with two ends of one unit, as 5ms..40ms")
     is_wide = found.low > 0 and found.high / found.low > DECADE
     return replace(found, is_log=True) if is_wide else found

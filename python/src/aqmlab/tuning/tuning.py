@@ -22,7 +22,7 @@ from aqmlab.tuning.search import front, optuna, search, spread_over
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trials
 from aqmlab.tuning.verdict import judge, judged, kept
-from aqmlab.vocabulary.errors import CheckError, InputError
+from aqmlab.vocabulary.errors import CheckError, InputError, about
 from aqmlab.vocabulary.units import check_whole
 
 FRONT = 4
@@ -165,7 +165,7 @@ def conduct(
         check_whole(name, value, least)
     scenarios.check_seeds(asked.training_seeds)
     if not asked.trials and not asked.sensitivity:
-        raise InputError("trials: '0' leaves nothing to try without a sensitivity")
+        raise about("trials", "'0' leaves nothing to try without a sensitivity")
     if not yes:
         # Before the sample takes memory.
         settings = sensitivity.count(asked.space, asked.sensitivity) + asked.trials

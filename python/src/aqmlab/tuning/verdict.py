@@ -13,7 +13,7 @@ from aqmlab.stats.statistics import Difference
 from aqmlab.tuning.goal import DEFAULT, Bound, Goal
 from aqmlab.tuning.search import best_of
 from aqmlab.vocabulary import metrics
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _means(result: Result, names: Sequence[str]) -> dict[str, dict[str, list[flo
     for name in names:
         none = result.runs.filter(pl.col(name).is_null()) if name in result.runs.columns else result.runs
         for aqm, seed in none.select("aqm", "seed").iter_rows():
-            raise InputError(f"judge: the run of '{aqm}' with seed {seed} has no '{name}': make the runs longer")
+            raise about("judge", f"the run of '{aqm}' with seed {seed} has no '{name}': make the runs longer")
     means = result.runs.group_by("aqm", "point").agg(pl.col(*names).mean()).sort("point")
     return {aqm: {name: means.filter(pl.col("aqm") == aqm)[name].to_list() for name in names} for aqm in result.aqms}
 

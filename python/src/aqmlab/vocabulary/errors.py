@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from aqmlab import _native
 from aqmlab._native import Cancelled, CheckError, InputError
 
-__all__ = ["Cancelled", "CheckError", "InputError", "Interrupted", "MachineError", "defect", "did_you_mean", "unknown"]
+__all__ = [
+    "Cancelled",
+    "CheckError",
+    "InputError",
+    "Interrupted",
+    "MachineError",
+    "about",
+    "defect",
+    "did_you_mean",
+    "unknown",
+]
 
 # More names than these are not all told, but the nearest.
 MOST_TOLD, NEAREST = 16, 3
@@ -31,13 +41,37 @@ def defect(raised: BaseException) -> CheckError | None:
     return CheckError(_native.defect(str(raised)))
 
 
+def about(option: str, problem: object, label: str = "") -> InputError:
+    """Return the error about an option, whose name a line may spell in a way of its own: ``--flows``.
+
+    What the problem knows, if it is such an error itself, the error knows, too: ``path``, ``value``, ``allowed``, ...
+
+    >>> error = about("jobs", "'0' is out of range: allowed is 1 or more", "--jobs")
+    >>> print(error, "|", error.option, "|", error.problem)
+    --jobs: '0' is out of range: allowed is 1 or more | jobs | '0' is out of range: allowed is 1 or more
+
+    """
+    known = problem if isinstance(problem, InputError) else None
+    text = known.problem or str(known) if known else str(problem)
+    error = InputError(f"{label or option}: {text}")
+    if known:
+        vars(error).update(vars(known))
+    error.option, error.problem = option, text
+    return error
+
+
 def did_you_mean(given: str, candidates: Iterable[str]) -> str:
     """Return ``, did you mean 'rtt'?`` for the nearest candidate, or nothing if none is near."""
+    near = _nearest(given, candidates)
+    return "" if near is None else f", did you mean '{near}'?"
+
+
+def _nearest(given: str, candidates: Iterable[str]) -> str | None:
     import difflib
 
     plain = {candidate.replace("_", "-").lower(): candidate for candidate in candidates}
     near = difflib.get_close_matches(given.replace("_", "-").lower(), plain, n=1, cutoff=0.6)
-    return f", did you mean '{plain[near[0]]}'?" if near else ""
+    return plain[near[0]] if near else None
 
 
 def unknown(what: str, given: str, candidates: Iterable[str]) -> InputError:
@@ -48,7 +82,9 @@ def unknown(what: str, given: str, candidates: Iterable[str]) -> InputError:
 
     """
     names = list(candidates)
-    return InputError(f"unknown {what} '{given}'{did_you_mean(given, names)}; {_known(given, names)}")
+    error = InputError(f"unknown {what} '{given}'{did_you_mean(given, names)}; {_known(given, names)}")
+    error.value, error.allowed, error.nearest = given, tuple(names), _nearest(given, names)
+    return error
 
 
 def _known(given: str, names: list[str]) -> str:

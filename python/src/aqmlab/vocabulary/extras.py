@@ -7,7 +7,7 @@ import shlex
 import sys
 from importlib import metadata
 
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 
 _EXTRA = re.compile(r"(?P<package>[^;]+?) *; *extra == '(?P<extra>\w+)'")
 
@@ -21,4 +21,4 @@ def missing(what: str, extra: str) -> InputError:
     """
     found = map(_EXTRA.fullmatch, metadata.requires("aqmlab") or ())
     packages = [match["package"] for match in found if match and match["extra"] == extra]
-    return InputError(f"{what}: {shlex.join([sys.executable, '-m', 'pip', 'install', *packages])}")
+    return about(what, f"{shlex.join([sys.executable, '-m', 'pip', 'install', *packages])}")

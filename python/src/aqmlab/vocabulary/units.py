@@ -21,7 +21,7 @@ from aqmlab._native import (
     parse_size,
     parse_span,
 )
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 
 __all__ = [
     "Size",
@@ -142,7 +142,7 @@ def check_whole(name: str, value: object, least: int = 0, most: int | None = Non
         return value
     what = "out of range" if isinstance(value, int) and not isinstance(value, bool) else "no whole number"
     allowed = f"{least} to {most}" if most is not None else f"{least} or more"
-    raise InputError(f"{name}: '{value}' is {what}: allowed is {allowed}")
+    raise about(name, f"'{value}' is {what}: allowed is {allowed}")
 
 
 def bytes_per_second(texts: Iterable[str]) -> list[str]:

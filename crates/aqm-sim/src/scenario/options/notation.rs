@@ -1,6 +1,7 @@
 //! The values of options, from tc's notation to base units and back.
 
 use super::declaration::{Form, NONE, OptionSpec};
+use aqm_core::input_error::InputError;
 use aqm_core::params::did_you_mean;
 use aqm_core::units::{Bytes, Rate, Size, Span, parse};
 use serde_json::Value as Json;
@@ -14,39 +15,32 @@ impl OptionSpec {
     /// ```
     /// let ring = aqm_sim::scenario::options::find("device_ring").unwrap();
     /// assert_eq!(ring.read("8p"), Ok(8.into()));
-    /// assert_eq!(ring.read("0p").unwrap_err(), "'0p' is out of range: allowed is 1p to 10000p");
+    /// assert_eq!(ring.read("0p").unwrap_err().to_string(), "'0p' is out of range: allowed is 1p to 10000p");
     /// ```
-    pub fn read(&self, text: &str) -> Result<Json, String> {
+    pub fn read(&self, text: &str) -> Result<Json, InputError> {
         if self.is_null_by_default && text == self.default {
             return Ok(Json::Null);
         }
         let value = match self.form {
             Form::Text | Form::File | Form::Flows | Form::Quantity(_) => return Ok(text.into()),
-            Form::Span => parse::span(text).map(Span::as_nanos).map_err(|error| error.to_string())?.into(),
-            Form::Rate => {
-                parse::rate(text).map(Rate::as_bits_per_sec).map_err(|error| error.to_string())?.into()
-            }
-            Form::Bytes => parse::bytes(text).map(Bytes::as_u64).map_err(|error| error.to_string())?.into(),
+            Form::Span => parse::span(text).map(Span::as_nanos)?.into(),
+            Form::Rate => parse::rate(text).map(Rate::as_bits_per_sec)?.into(),
+            Form::Bytes => parse::bytes(text).map(Bytes::as_u64)?.into(),
             Form::Packets => packets(text)?.into(),
-            Form::Share => parse::fraction(text).map_err(|error| error.to_string())?.into(),
+            Form::Share => parse::fraction(text)?.into(),
             Form::Count => whole(text)?.into(),
             Form::Names => return names(text),
             Form::Switch(words) => {
                 let is_on = words.iter().position(|word| *word == text).ok_or_else(|| {
-                    format!(
-                        "'{text}'{}; allowed is {}",
-                        did_you_mean(text, words.into_iter()),
-                        self.allowed()
-                    )
+                    let (hint, allowed) = (did_you_mean(text, words.into_iter()), self.allowed());
+                    InputError::new(format!("'{text}'{hint}; allowed is {allowed}"))
+                        .of_value(text)
+                        .near(text, words.into_iter())
                 })?;
                 return Ok((is_on == 1).into());
             }
         };
-        if self.admits(&value) {
-            Ok(value)
-        } else {
-            Err(format!("'{text}' is out of range: allowed is {}", self.allowed()))
-        }
+        if self.admits(&value) { Ok(value) } else { Err(InputError::out_of_range(text, self.allowed())) }
     }
 
     /// Writes a value of its field; reading it gives the same value.
@@ -75,11 +69,12 @@ impl OptionSpec {
     ///
     /// # Errors
     /// The option, its value and what is allowed.
-    pub(in crate::scenario) fn check(&self, value: &Json) -> Result<(), String> {
+    pub(in crate::scenario) fn check(&self, value: &Json) -> Result<(), InputError> {
         if self.admits(value) {
             return Ok(());
         }
-        Err(format!("{} is {}: allowed is {}", self.name, self.write(value), self.allowed()))
+        Err(InputError::field(self.name, self.write(value), format_args!("allowed is {}", self.allowed()))
+            .allowing([self.allowed()]))
     }
 
     /// What its value may be, for messages; empty where that depends on other options.
@@ -121,17 +116,17 @@ impl OptionSpec {
 }
 
 /// Names with commas between them.
-fn names(text: &str) -> Result<Json, String> {
+fn names(text: &str) -> Result<Json, InputError> {
     if text == NONE {
         return Ok(Json::Array(Vec::new()));
     }
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     for (number, name) in names.iter().enumerate() {
         if name.is_empty() || *name == NONE {
-            return Err(format!("'{text}' is no list of names such as a,b"));
+            return Err(InputError::value(text, "is no list of names such as a,b"));
         }
         if names[..number].contains(name) {
-            return Err(format!("'{name}' is given twice"));
+            return Err(InputError::value(name, "is given twice"));
         }
     }
     Ok(names.into())
@@ -143,20 +138,20 @@ fn written(names: &[Json]) -> String {
     if names.is_empty() { NONE.to_owned() } else { names.join(",") }
 }
 
-fn packets(text: &str) -> Result<u64, String> {
+fn packets(text: &str) -> Result<u64, InputError> {
     let has_unit = text.contains(|letter: char| letter.is_ascii_alphabetic());
     let size = if has_unit { parse::size(text) } else { parse::size(&format!("{text}p")) };
-    match size.map_err(|error| error.to_string())? {
+    match size? {
         Size::Packets(packets) => Ok(packets),
-        Size::Bytes(_) => Err(format!("'{text}' is not a number of packets such as 1p")),
+        Size::Bytes(_) => Err(InputError::value(text, "is not a number of packets such as 1p")),
     }
 }
 
 /// A number of digits alone: Rust would read a plus sign, too.
-fn whole(text: &str) -> Result<u64, String> {
+fn whole(text: &str) -> Result<u64, InputError> {
     let is_plain = text.bytes().all(|letter| letter.is_ascii_digit());
     let number = text.parse().ok().filter(|_| is_plain);
-    number.ok_or_else(|| format!("'{text}' is not a whole number"))
+    number.ok_or_else(|| InputError::value(text, "is not a whole number"))
 }
 
 /// A share in percent, with six digits.
@@ -205,7 +200,7 @@ mod tests {
             ("observe", "a,,b", "'a,,b' is no list of names such as a,b"),
             ("observe", "a, a", "'a' is given twice"),
         ] {
-            assert_eq!(find(name).unwrap().read(text).unwrap_err(), problem);
+            assert_eq!(find(name).unwrap().read(text).unwrap_err().to_string(), problem);
         }
     }
 

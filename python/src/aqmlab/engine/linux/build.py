@@ -16,7 +16,7 @@ from typing import Any
 from aqmlab.engine.linux import place
 from aqmlab.engine.linux.packages import Packages
 from aqmlab.files import machine, session
-from aqmlab.vocabulary.errors import InputError, MachineError
+from aqmlab.vocabulary.errors import InputError, MachineError, about
 
 # Programs, and the packages that have them.
 TOOLS = {
@@ -91,7 +91,7 @@ def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> plac
     at = place.folder()
     missing = [packages for program, packages in TOOLS.items() if shutil.which(program) is None]
     if missing:
-        raise InputError(f"engine linux: programs are missing here: apt-get install {' '.join(missing)}")
+        raise about("engine", f"programs are missing here: apt-get install {' '.join(missing)}", "engine linux")
     if tree is not None and not (tree / "arch" / "um").is_dir():
         raise InputError(f"--kernel: '{tree}' is no source tree of Linux: it has no arch/um")
     work = at / "build"
@@ -139,8 +139,8 @@ def _keep(at: Path, **more: str) -> None:
 def _check_space(at: Path) -> None:
     free_gb = shutil.disk_usage(at).free / 1e9
     if free_gb < SPACE_GB and not (at / "build" / "out").exists():
-        raise InputError(
-            f"engine linux: {at} has {free_gb:.1f} GB free, and the build takes {SPACE_GB:g} GB for a while"
+        raise about(
+            "engine", f"{at} has {free_gb:.1f} GB free, and the build takes {SPACE_GB:g} GB for a while", "engine linux"
         )
 
 
@@ -191,7 +191,7 @@ def _sources(work: Path, packages: Packages, tree: Path | None, tell: Tell) -> P
         text = (source / name).read_text()
         changed, count = re.subn(old, new.replace("\\", "\\\\") if new is SEEDED else new, text)
         if not count and is_needed:
-            raise InputError(f"engine linux: {name} of this kernel is not as expected: no '{old.strip()}'")
+            raise about("engine", f"{name} of this kernel is not as expected: no '{old.strip()}'", "engine linux")
         (source / name).write_text(changed)
     (work / CHANGED).touch()
     return source
@@ -210,7 +210,7 @@ def _kernel(at: Path, work: Path, source: Path, jobs: int, tell: Tell) -> None:
         _call([*make, "-s", "olddefconfig"], None)
     has = set((out / ".config").read_text().splitlines())
     if lacking := [line for line in wanted if line.startswith("CONFIG_") and line not in has]:
-        raise InputError(f"engine linux: this kernel has no {lacking[0]}")
+        raise about("engine", f"this kernel has no {lacking[0]}", "engine linux")
     seen = 0
 
     def line(_: str) -> None:

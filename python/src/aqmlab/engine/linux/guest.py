@@ -21,7 +21,7 @@ from aqmlab.engine.linux.patience import OwnTime, use_of
 from aqmlab.engine.linux.place import KERNEL, ROOT, Place
 from aqmlab.engine.linux.recorded import changes
 from aqmlab.files import session
-from aqmlab.vocabulary.errors import Cancelled, InputError, MachineError
+from aqmlab.vocabulary.errors import Cancelled, MachineError, about
 
 MEMORY_MB = 512
 POLL_S = 0.05
@@ -104,10 +104,10 @@ def check(place: Place) -> None:
         try:
             ended([*command, "ssl=null", SYSTEM_CALLS], Path(name), 0, "its first start", Watch())
         except OSError as error:
-            raise InputError(f"engine linux: the kernel cannot be started: {error}") from None
+            raise about("engine", f"the kernel cannot be started: {error}", "engine linux") from None
         said = Path(name, "console").read_text(errors="replace")
     if "Linux version" not in said:
-        raise InputError(f"engine linux: the kernel cannot run here: {_meaning(said)}")
+        raise about("engine", f"the kernel cannot run here: {_meaning(said)}", "engine linux")
 
 
 def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:

@@ -18,7 +18,7 @@ from aqmlab.scenario.flows import defaults_of, keys_of
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.model import Flows, Rate, Scenario
 from aqmlab.scenario.options import SETTINGS
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 
 # Congestion controls by their names here, and in the kernel.
 CONTROLS = {"newreno": "reno", "cubic": "cubic", "bbr1": "bbr", "dctcp": "dctcp"}
@@ -129,12 +129,12 @@ def described(scenario: Scenario, seed: int, states_ns: int = 0, inputs: Inputs 
     """
     _check(scenario)
     if states_ns and scenario.topology:
-        raise InputError("topology: engine linux traces the dumbbell only")
+        raise about("topology", "engine linux traces the dumbbell only")
     opportunities = _opportunities(scenario, inputs)
     network = Network(scenario, _rate_bps(scenario, opportunities))
     sack = {group.transport[1]["sack"] for group in scenario.flows if group.transport[0] == "tcp"} or {True}
     if len(sack) > 1:
-        raise InputError("flows: 'sack' is the same for all flows in engine linux")
+        raise about("flows", "'sack' is the same for all flows in engine linux")
     switches = {**BUFFERS, "tcp_sack": str(int(sack.pop()))}
     variables: dict[str, object] = {
         "SYSCTLS": " ".join(f"net.ipv4.{name}={value}" for name, value in switches.items()),
@@ -217,7 +217,7 @@ def _check(scenario: Scenario) -> None:
         refuse(f"has at most {MOST_FLOWS} flows", "flows")
     for group in scenario.flows:
         if problem := _unable(group):
-            raise InputError(f"flows: '{group.name}': engine linux {problem}")
+            raise about("flows", f"'{group.name}': engine linux {problem}")
 
 
 def _unable(group: Flows) -> str:

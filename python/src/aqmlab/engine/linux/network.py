@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from aqmlab.engine.linux import tc
 from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Flows, Link, Rate, Scenario, Topology
 from aqmlab.scenario.registry import Spec
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, about
 
 ACK_BYTES = 66
 IP_HEADERS = 52
@@ -73,7 +73,7 @@ class Network:
         self._nodes = list(dict.fromkeys(end for pair in self._links for end in pair))
         wires = dict.fromkeys(tuple(sorted(pair, key=self._nodes.index)) for pair in self._links)
         if len(wires) != len(self._nodes) - 1:
-            raise InputError("topology: engine linux has one route only between two nodes")
+            raise about("topology", "engine linux has one route only between two nodes")
         # The interface of the first node, and the number of the wire.
         self._interfaces: dict[tuple[str, str], str] = {}
         for number, (near, far) in enumerate(wires):
@@ -84,7 +84,7 @@ class Network:
         for number, group in enumerate(scenario.flows):
             self._choose(number, group)
         if len(self.ways) > MOST_WAYS:
-            raise InputError(f"flows: engine linux has at most {MOST_WAYS} groups, or pairs of nodes")
+            raise about("flows", f"engine linux has at most {MOST_WAYS} groups, or pairs of nodes")
         self.senders = tuple(dict.fromkeys(way.nodes[0] for way in self.ways))
         self.receivers = tuple(dict.fromkeys(way.nodes[-1] for way in self.ways))
         self.ports = tuple(
@@ -126,7 +126,7 @@ class Network:
 
     def _way(self, number: int, group: Flows, source: str, sink: str) -> Way:
         def refuse(what: str) -> InputError:
-            return InputError(f"flows: '{group.name}': {what}")
+            return about("flows", f"'{group.name}': {what}")
 
         nodes = self._route(source, sink)
         if len(nodes) < 2:
@@ -161,7 +161,7 @@ class Network:
     def _port(self, name: str) -> Port:
         link = next((link for link in self._topology.links if link.port == name), None)
         if link is None or link.queue == PLAIN:
-            raise InputError(f"measure: engine linux measures ports with a discipline only, which '{name}' has not")
+            raise about("measure", f"engine linux measures ports with a discipline only, which '{name}' has not")
         hop = next(hop for hop, one in self._links.items() if one.port == name)
         entries: dict[str, set[int]] = {}
         for number, way in enumerate(self.ways):
@@ -170,7 +170,7 @@ class Network:
                     before, _ = hops[hops.index(hop) - 1]
                     entries.setdefault(self._interfaces[hop[0], before], set()).add(number)
         if not entries:
-            raise InputError(f"measure: no flow passes '{name}'")
+            raise about("measure", f"no flow passes '{name}'")
         return Port(
             name=name,
             link=f"{link.source}->{link.target}",
@@ -226,7 +226,7 @@ class Network:
         text = link.queue.discipline if isinstance(link.queue, Discipline) else self._scenario.aqm
         words = tc.qdisc(Spec.parse(text), self._rate(link))
         if tc.shapes(words) and link.rate_bps is None and not isinstance(self._scenario.capacity, Rate):
-            raise InputError("link_trace: engine linux has no recorded link for a discipline with a shaper of its own")
+            raise about("link_trace", "engine linux has no recorded link for a discipline with a shaper of its own")
         return f"{'own' if tc.shapes(words) else 'htb'} {self._rate(link)} {words}"
 
 
@@ -270,10 +270,10 @@ def _with_loss(topology: Topology) -> list[Link]:
 def _check(topology: Topology) -> None:
     pairs: Sequence[tuple[str, str]] = [(link.source, link.target) for link in topology.links]
     if topology.switches:
-        raise InputError("topology: engine linux has no options of switches")
+        raise about("topology", "engine linux has no options of switches")
     if any(link.medium or link.until_arrival for link in topology.links):
-        raise InputError("topology: engine linux has no shared medium")
+        raise about("topology", "engine linux has no shared medium")
     if any(link.loss for link in topology.links):
-        raise InputError("topology: engine linux loses packets behind the measured link only")
+        raise about("topology", "engine linux loses packets behind the measured link only")
     if len(set(pairs)) < len(pairs) or any((far, near) not in pairs for near, far in pairs):
-        raise InputError("topology: engine linux has one link each way between neighbours")
+        raise about("topology", "engine linux has one link each way between neighbours")

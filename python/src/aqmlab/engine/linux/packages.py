@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 # The newest kernels are there.
 SUITE = "sid"
@@ -45,7 +45,9 @@ class Packages:
         shown = self._apt("apt-cache", "show", "linux-source")
         found = re.search(r"linux-source-[\d.]+", "".join(re.findall(r"^Depends: (.*)", shown, re.M)))
         if found is None:
-            raise InputError("engine linux: Debian has no package linux-source: give a kernel's sources: --kernel DIR")
+            raise about(
+                "engine", "Debian has no package linux-source: give a kernel's sources: --kernel DIR", "engine linux"
+            )
         return self._fetched(found[0])
 
     def tools(self) -> list[Path]:
@@ -75,9 +77,11 @@ class Packages:
 
 def _mirror(call: Call) -> str:
     if shutil.which("apt-get") is None or not KEYRING.exists():
-        raise InputError(
-            "engine linux: this is no Debian, whose packages have the kernel's sources: use a Debian, as a container, "
-            f"with {KEYRING.stem}"
+        raise about(
+            "engine",
+            "this is no Debian, whose packages have the kernel's sources: use a Debian, as a container, "
+            f"with {KEYRING.stem}",
+            "engine linux",
         )
     for place in call(["apt-get", "indextargets", "--format", "$(REPO_URI)"], None).splitlines():
         if place.rstrip("/").endswith("/debian"):

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import about
 
 HERE = Path(__file__).parent
 # Instead of the cache of the user.
@@ -72,10 +72,12 @@ def found() -> Place:
     try:
         identity = json.loads((at / IDENTITY).read_text())
     except (OSError, ValueError):
-        raise InputError("engine linux: no kernel has been built: aqmlab engine build linux") from None
+        raise about("engine", "no kernel has been built: aqmlab engine build linux", "engine linux") from None
     if identity["guest"] != guest_sources():
-        raise InputError(
-            "engine linux: the guest is of another version of aqmlab: aqmlab engine build linux (some seconds)"
+        raise about(
+            "engine",
+            "the guest is of another version of aqmlab: aqmlab engine build linux (some seconds)",
+            "engine linux",
         )
     digest = hashlib.sha256(f"{identity['kernel']} {sources()}".encode()).hexdigest()[:16]
     return Place(at, identity["release"], digest)

@@ -38,7 +38,7 @@ def keep(document: dict[str, Any]) -> None:
 
 def written(readme: str, paper: papers.Paper) -> str:
     """Return a README with the table between its marks written anew."""
-    table = summary.markdown(summary.of_folder(paper), paper.main)
+    table = summary.markdown(summary.of_folder(paper), paper)
     return marked.replaced(readme, BEGIN, END, table)
 
 

@@ -12,14 +12,19 @@ from aqmlab.papers.claims import Claim
 from aqmlab.papers.generated import Part, Stored
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.verdicts import MEANINGS, Judgement, Verdict
+from aqmlab.papers.verdicts import CORRECTION, MEANINGS, Judgement, Verdict
 from aqmlab.vocabulary.names import listed
 
 # Points of a sweep that are named one by one.
 MOST_POINTS = 3
 # Changes beyond this are factors.
 LARGE = 10.0
-KEY = "✓ holds, ✗ does not, ? open: the difference as a share of the right side, with its 95 % interval over the seeds."
+KEY = (
+    "✓ holds, ✗ does not, ? open: the difference as a share of the right side, with its 95 % interval over the seeds; "
+    "a verdict is also corrected for the number of claims (Holm), a mark is not. Most sensitive to: choices that flip "
+    "the verdict, with their levels, or factors that matter beyond chance; empty where no single one does or none was "
+    "tried."
+)
 HEADS = ("The paper's statement", "Paper", "Ours", "Verdict", "Most sensitive to")
 
 
@@ -105,8 +110,9 @@ def _main(paper: Paper, found: Mapping[str, Mapping[str, Stored]]) -> str:
     return paper.main if paper.main in run or not run else run[0]
 
 
-def markdown(table: Sequence[Line], preset: str) -> str:
-    """Return the table as Markdown, with the meaning of its verdicts below."""
+def markdown(table: Sequence[Line], paper: Paper) -> str:
+    """Return the table as Markdown, with the meaning of its verdicts and presets below."""
+    preset = paper.main
     heads = (*HEADS[:2], f"Ours (`{preset}`)", *HEADS[3:])
     rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for one in table:
@@ -115,7 +121,11 @@ def markdown(table: Sequence[Line], preset: str) -> str:
         rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     used = {one.verdict for one in table} | {verdict for one in table for verdict in one.others.values()}
     meanings = [f"*{verdict}*: {MEANINGS[verdict]}" for verdict in Verdict if verdict in used]
-    return "\n".join([*rows, "", f"{'. '.join(meanings)}. {KEY}"])
+    presets = [f"`{name}`: {one.says}" for name, one in paper.presets.items()]
+    others = "Presets that a row does not name have the verdict of the first." if len(presets) > 1 else ""
+    return "\n".join(
+        [*rows, "", f"{'. '.join(meanings)}. {KEY}", "", f"Presets: {'. '.join(presets)}. {others}".rstrip()]
+    )
 
 
 def _line(
@@ -142,7 +152,8 @@ def _cells(one: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
     shown = [*ranked[:1], *(part for part in ranked[1:] if part.holds and held < len(ranked))][:2]
     but = ""
     if ranked and held == len(ranked) and one.verdict != Verdict.REPRODUCED:
-        but = ", with another size" if one.verdict == Verdict.IN_PART else ", not clearly enough"
+        corrected = ", not after correction" if CORRECTION in one.why else ", their size is open"
+        but = ", with another size" if one.verdict == Verdict.IN_PART else corrected
     total = (f"{held} of {len(ranked)} parts hold{but}",) if but or len(ranked) > len(shown) else ()
     paper = tuple("" if part.paper is None else _size(part) for part in shown)
     return paper if any(paper) else (), (*(_part(part) for part in shown), *total)
@@ -171,15 +182,18 @@ def _compared(expected: str) -> str:
     """Write what is compared, without bounds: what both sides have in common once.
 
     >>> _compared("sqm-lru.ftp < fifo.ftp by 57%"), _compared("fifo.n240 < fifo.n60"), _compared("red = 0.7 within 5%")
-    ('ftp: sqm-lru < fifo', 'fifo: n240 < n60', 'red = 0.7')
+    ('ftp: sqm-lru < fifo', 'fifo: n240 < n60', 'red = 0.7 ± 5%')
 
     """
     left, relation, right = expected.split()[:3]
+    if " = " in expected:
+        right += f" ± {expected.rpartition(' ')[2]}"
     (aqm, _, measure), (other, _, others) = left.partition("."), right.partition(".")
+    others, _, bound = others.partition(" ")
     if measure and measure == others:
-        return f"{measure}: {aqm} {relation} {other}"
+        return f"{measure}: {aqm} {relation} {other} {bound}".rstrip()
     if aqm == other:
-        return f"{aqm}: {measure} {relation} {others}"
+        return f"{aqm}: {measure} {relation} {others} {bound}".rstrip()
     return f"{left} {relation} {right}"
 
 

@@ -69,6 +69,8 @@ MEANINGS = {
     Verdict.NOT_REPRODUCED: "the measured difference excludes the statement",
     Verdict.NOT_TESTABLE: "nothing queues, or the paper says too little",
 }
+# Begins the reason of a verdict that the number of claims leaves open.
+CORRECTION = "significant only before correction"
 # A mean below this share of the largest value is none.
 ROUNDING = 1e-12
 # Runs with which something can be refuted.
@@ -213,7 +215,7 @@ def family(judgements: Sequence[Judgement]) -> list[Judgement]:
         partly = any(check.verdict == Verdict.NOT_TESTABLE for check in one.checks)
         p_value = (fails if is_refuted else some if partly else every).get(id(one), 0.0)
         if p_value > CHANCE:
-            reason = f"significant only before correction for {len(judged)} claims: p = {p_value:.2g} by Holm"
+            reason = f"{CORRECTION} for {len(judged)} claims: p = {p_value:.2g} by Holm"
             return _open(one, reason)
         if is_refuted and one.verdict == Verdict.IN_PART and some[id(one)] > CHANCE:
             return dataclasses.replace(one, verdict=Verdict.NOT_REPRODUCED)

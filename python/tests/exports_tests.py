@@ -3,9 +3,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +33,9 @@ OPTIONS: dict[str, Any] = {
     "warmup": "1s",
     "seeds": 2,
 }
+
+
+SHORT: dict[str, Any] = {"rtt": "20ms", "duration": "1s", "warmup": "0s", "seeds": 2}
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +211,96 @@ def packets_are_refused_where_the_run_cannot_be_made_again(made: Result) -> None
         exports.pcapng(made, tap="sender")
 
 
+# --- LaTeX -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def separated() -> Result:
+    aqms = ["fifo", "codel", "my_own=codel target 20ms"]
+    options = {"rate": "10mbit", "rtt": "40ms", "flows": "4*cubic", "duration": "4s", "warmup": "1s", "seeds": 8}
+    return aqmlab.compare(aqm=aqms, **options)
+
+
+def _cells(table: str) -> dict[str, list[str]]:
+    """Return the cells of each line of a table by its first, which is a label."""
+    body = table.partition("\\midrule")[2].partition("\\bottomrule")[0]
+    lines = [line.removesuffix(" \\\\").split(" & ") for line in body.strip().splitlines()]
+    return {label: cells for label, *cells in lines}
+
+
+def a_table_for_a_paper_has_the_means_and_intervals_of_the_summary(separated: Result) -> None:
+    table = exports.latex(separated, ["qdelay_mean_ms", "goodput_mbit"])["table.tex"].decode()
+    cells = _cells(table)
+    assert list(cells) == ["fifo", "codel", r"my\_own"]
+    rows = {(row.aqm, row.metric): row.estimate for row in separated.rows}
+    for aqm, texts in zip(separated.aqms, cells.values(), strict=True):
+        for name, text in zip(("qdelay_mean_ms", "goodput_mbit"), texts, strict=True):
+            value, half = text.removeprefix(r"\bfseries ").split(" +- ")
+            estimate = rows[aqm, name]
+            assert estimate.half_width is not None
+            assert float(value) == pytest.approx(estimate.value, abs=0.051)
+            assert float(half) == pytest.approx(estimate.half_width, abs=0.051)
+
+
+def bold_is_only_what_is_ahead_of_every_other(separated: Result) -> None:
+    names = ["qdelay_mean_ms", "goodput_mbit", "qdelay_p99_ms", "marks"]
+    cells = _cells(exports.latex(separated, names)["table.tex"].decode())
+    bold = {
+        (label, name)
+        for label, texts in cells.items()
+        for name, text in zip(names, texts, strict=True)
+        if text.startswith(r"\bfseries")
+    }
+    ahead = {
+        (one.aqms[0].replace("my_own", r"my\_own"), one.metric)
+        for one in separated.rankings
+        if one.metric in names[:2] and len(one.behind(one.aqms[0])) == 2
+    }
+    assert bold == ahead
+    assert ("codel", "qdelay_mean_ms") in bold
+    # One seed says nothing about chance, and three that cannot be told apart have no best.
+    alone = aqmlab.compare(**{**OPTIONS, "seeds": 1})
+    assert "bfseries " not in exports.latex(alone)["table.tex"].decode().partition("toprule")[2]
+
+
+def tex_sets_the_table_of_a_result_and_of_a_sweep_whatever_labels_are(separated: Result, tmp_path: Path) -> None:
+    odd = "\\&%$#_{}~^[x]*<>|\"'` -- \x1b[0m"
+    manifest = json.loads(json.dumps(separated.manifest))
+    manifest["points"][0]["scenario"]["aqm"][0]["label"] = odd
+    frames = {
+        name: getattr(separated.frames, name).with_columns(pl.col("aqm").cast(pl.String).replace({"fifo": odd}))
+        for name in FRAMES
+    }
+    strange = Result(manifest, replace(separated.frames, **frames))
+    swept = aqmlab.sweep(sweep={"rate": ["5mbit", "10mbit"]}, aqm=["fifo", "codel"], **SHORT)
+    for number, one in enumerate((separated, strange, swept)):
+        table = exports.latex(one)["table.tex"].decode()
+        assert all(ord(letter) >= 32 or letter == "\n" for letter in table)
+        body = table[table.index("\\begin{table}") :]
+        # Whatever is in a label, braces are in pairs, and every line has as many cells as there are columns.
+        plain = re.sub(r"\\\\.|\\[\\{}%$#&_]", "", body)
+        assert plain.count("{") == plain.count("}")
+        columns = len(re.findall(r"S\[|l(?=[lS])", body.partition("\\begin{tabular}")[2].partition("\n")[0]))
+        assert {len(re.findall(r"(?<!\\)&", line)) for line in body.splitlines() if " +- " in line} == {columns - 1}
+        if shutil.which("pdflatex") is None:
+            continue
+        packages = "".join(line.removeprefix("% ") + "\n" for line in table.splitlines() if line.startswith("% "))
+        document = f"\\documentclass{{article}}\n{packages}\\begin{{document}}\n{table}\\end{{document}}\n"
+        (tmp_path / f"{number}.tex").write_text(document)
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{number}.tex"]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+        assert run.returncode == 0, run.stdout[-2000:]
+
+
+def a_table_names_the_metric_that_it_lacks(separated: Result, tmp_path: Path) -> None:
+    from aqmlab.cli.folders import export
+
+    with pytest.raises(InputError, match="unknown metric 'goodput', did you mean 'goodput_mbit'"):
+        exports.latex(separated, ["goodput"])
+    with pytest.raises(InputError, match="--column goes with --latex"):
+        export(tmp_path, csv=True, column=["goodput_mbit"])
+
+
 # --- tables of other libraries ---------------------------------------------------------------------------------------
 
 
@@ -238,7 +333,10 @@ def the_command_writes_each_format(made: Result, tmp_path: Path) -> None:
         run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
         assert len(run.stdout.splitlines()) == count
     run = subprocess.run([aqmlab_command, "export", made.folder], capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stderr) == (2, "aqmlab: export: name one format: --csv, --flent, --pcapng or --qlog\n")
+    assert (run.returncode, run.stderr) == (
+        2,
+        "aqmlab: export: name one format: --csv, --flent, --latex, --pcapng or --qlog\n",
+    )
 
 
 def what_a_format_does_not_use_is_refused(made: Result, tmp_path: Path) -> None:

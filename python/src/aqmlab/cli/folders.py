@@ -167,6 +167,13 @@ def export(
     flent: Annotated[bool, typer.Option("--flent", help="A .flent.gz for each run, which flent opens.")] = False,
     pcapng: Annotated[bool, typer.Option("--pcapng", help="Each run's packets; the run is made once more.")] = False,
     qlog: Annotated[bool, typer.Option("--qlog", help="What senders and queues did, as qlog; the same.")] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="A table of means with intervals, for booktabs and siunitx.")
+    ] = False,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="METRIC", help="Of --latex, a metric instead of the usual; repeat it."),
+    ] = None,
     aqm: Annotated[
         str | None, typer.Option("--aqm", metavar="LABEL", help="Of single runs, those of this AQM.")
     ] = None,
@@ -185,7 +192,9 @@ def export(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="DIR/csv, DIR/flent, DIR/pcapng or DIR/qlog unless given."),
+        typer.Option(
+            "--out", metavar="DIR", help="DIR/csv, DIR/flent, DIR/latex, DIR/pcapng or DIR/qlog unless given."
+        ),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -194,6 +203,8 @@ def export(
     For example:
 
     aqmlab export results/mine --csv
+
+    aqmlab export results/mine --latex --out paper/
 
     aqmlab export results/mine --pcapng --aqm pie --seed 1
     """
@@ -204,14 +215,16 @@ def export(
     from aqmlab.exports import names
     from aqmlab.files import disk
 
-    asked = (("csv", csv), ("flent", flent), ("pcapng", pcapng), ("qlog", qlog))
+    asked = (("csv", csv), ("flent", flent), ("pcapng", pcapng), ("qlog", qlog), ("latex", latex))
     formats = [name for name, wanted in asked if wanted]
     if len(formats) != 1:
-        raise about("export", "name one format: --csv, --flent, --pcapng or --qlog")
-    if csv and not (aqm is None and seed is None and point is None):
+        raise about("export", "name one format: --csv, --flent, --latex, --pcapng or --qlog")
+    if (csv or latex) and not (aqm is None and seed is None and point is None):
         raise about("export", "--aqm, --seed and --point choose among single runs, with --flent, --pcapng or --qlog")
     if at is not None and not pcapng:
         raise about("export", "--at goes with --pcapng")
+    if column and not latex:
+        raise about("export", "--column goes with --latex")
     chosen = (aqm, check_count("--seed", seed), check_count("--point", point, 0))
     result = load(folder, show.Notices())
     target = folder / formats[0] if out is None else out
@@ -219,6 +232,8 @@ def export(
     parts: Iterable[dict[str, bytes]]
     if csv:
         parts = [exports.csv(result)]
+    elif latex:
+        parts = [exports.latex(result, column or ())]
     elif flent:
         parts = [exports.flent(result, *chosen)]
     elif qlog:

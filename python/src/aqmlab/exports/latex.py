@@ -1,0 +1,155 @@
+"""A table for a paper: means with their intervals in LaTeX, with the rules of booktabs and the numbers of siunitx."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from aqmlab.results.summary import Row
+from aqmlab.results.tables import ABSENT, COLUMNS, FLOW_COLUMNS, Cell, Column, filled, in_units, line
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.errors import unknown
+from aqmlab.vocabulary.printable import printable
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
+
+# What a table has unless metrics are named: as much as fits both columns of a paper.
+USUAL = ("goodput_mbit", "qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "jain_index", "fct_mean_s", "slowdown_p99")
+_KNOWN = {column.metric: column for column in (*COLUMNS, *FLOW_COLUMNS)}
+# Of letters with a meaning in TeX. A bracket after the end of a line would be an argument, `*` too.
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "[": "{[}", "]": "{]}", "*": "{*}", '"': r"\textquotedblright{}",
+}  # fmt: skip
+_PREAMBLE = r"""% \usepackage{booktabs,siunitx,etoolbox}
+% \robustify\bfseries
+% \sisetup{detect-weight=true, separate-uncertainty=true}
+"""
+
+
+def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
+    """Return `table.tex`: a line for each AQM, in a sweep below each scenario, and a column for each metric.
+
+    Bold is the best where it is ahead of every other beyond chance; percentiles, of which runs are no sample, are not
+    compared.
+
+    Args:
+        result: the runs.
+        names: metrics, instead of the usual.
+
+    Raises:
+        InputError: if the result has no such metric.
+
+    """
+    known = metrics.ordered({row.metric for row in result.rows})
+    for name in names:
+        if name not in known:
+            raise unknown("metric", name, known)
+    wanted = [_KNOWN.get(name) or _column(name) for name in dict.fromkeys(names or USUAL)]
+    shown = in_units(wanted, result.rows)
+    rows: dict[tuple[int, str], list[Row]] = {}
+    for row in result.rows:
+        rows.setdefault((row.point, row.aqm), []).append(row)
+    every: dict[tuple[str, ...], dict[str, Cell]] = {
+        (str(point), aqm): line(rows.get((point, aqm), []), "", shown)
+        for point in range(len(result.points))
+        for aqm in result.aqms
+    }
+    columns = filled(shown, every)
+    best = _best(result)
+    swept = list(result.points[0])
+    formats = "".join(_format(column, every.values()) for column in columns)
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{escaped(_caption(result))}}}",
+        rf"\begin{{tabular}}{{{'l' * (len(swept) + 1)}{formats}}}",
+        r"\toprule",
+        *_heads([name.replace("_", " ").capitalize() for name in swept], columns),
+    ]
+    for point, values in enumerate(result.points):
+        lines.append(r"\midrule")
+        for place, aqm in enumerate(result.aqms):
+            told = [escaped(value) if place == 0 else "" for value in values.values()]
+            cells = [
+                _written(every[str(point), aqm][column.metric], is_best=best.get((point, column.metric)) == aqm)
+                for column in columns
+            ]
+            lines.append(f"{' & '.join([*told, escaped(aqm), *cells])} \\\\")
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    return {"table.tex": (_PREAMBLE + "\n".join(lines) + "\n").encode()}
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as TeX sets it, letter by letter.
+
+    >>> print(escaped("fq_codel 50%"))
+    fq\_codel 50\%
+
+    """
+    return "".join(_ESCAPES.get(letter, letter) for letter in printable(text))
+
+
+def _column(name: str) -> Column:
+    metric = metrics.find(name)
+    scale, unit, decimals = (100.0, "%", 2) if metric.is_share else (1.0, metric.unit, metric.decimals)
+    return Column(name, metric.label, unit, scale, decimals)
+
+
+def _best(result: Result) -> dict[tuple[int, str], str]:
+    """Return of each scenario and metric the AQM that is ahead of every other."""
+    return {
+        (one.point, one.metric): one.aqms[0]
+        for one in result.rankings
+        if metrics.find(one.metric).better and len(one.behind(one.aqms[0])) == len(one.aqms) - 1
+    }
+
+
+def _caption(result: Result) -> str:
+    counts = sorted({row.runs for row in result.rows})
+    seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1])))) if counts else "0"
+    if seeds == "1":
+        return f"{result.title}; one seed."
+    return f"{result.title}; 95 % intervals over {seeds} seeds. Bold: better than every other beyond chance."
+
+
+def _heads(swept: Sequence[str], columns: Sequence[Column]) -> list[str]:
+    """Return the lines of titles, which neighbours share, and of units."""
+    first, second, rules = [escaped(name) for name in (*swept, "AQM")], [""] * (len(swept) + 1), []
+    place = 0
+    while place < len(columns):
+        title = columns[place].title
+        count = 1
+        while place + count < len(columns) and columns[place + count].title == title:
+            count += 1
+        first.append(rf"\multicolumn{{{count}}}{{c}}{{{escaped(title)}}}")
+        if count > 1:
+            start = len(swept) + 2 + place
+            rules.append(rf"\cmidrule(lr){{{start}-{start + count - 1}}}")
+        second += [f"{{{escaped(column.unit)}}}" for column in columns[place : place + count]]
+        place += count
+    return [f"{' & '.join(first)} \\\\", *rules, f"{' & '.join(second)} \\\\"]
+
+
+def _format(column: Column, lines: Iterable[Mapping[str, Cell]]) -> str:
+    """Return the column's type: room for the digits of its largest number and of its widest interval."""
+    cells = [line[column.metric] for line in lines]
+    numbers = [cell.value for cell in cells if cell != ABSENT]
+    whole = max(len(number.partition(".")[0]) for number in numbers)
+    decimals = max(len(number.partition(".")[2]) for number in numbers)
+    halves = [len(re.sub(r"\D", "", cell.half).lstrip("0")) for cell in cells if cell.half]
+    interval = f"({max(*halves, 1)})" if halves else ""
+    return f"S[table-format={whole}.{decimals}{interval}]"
+
+
+def _written(cell: Cell, *, is_best: bool) -> str:
+    if cell == ABSENT:
+        return "{--}"
+    number = f"{cell.value} +- {cell.half}" if cell.half else cell.value
+    return rf"\bfseries {number}" if is_best else number
+
+
+__all__ = ["escaped", "latex"]

@@ -169,8 +169,8 @@ def a_browser_shows_the_report_without_errors(page: str, tmp_path: Path) -> None
         for width in (390, 1200):
             tab.set_viewport_size({"width": width, "height": 900})
             seen = tab.evaluate(LOOKED_AT)
-            # Three of the drawn figures have charts in their place.
-            assert (seen["wide"], sorted(seen["figures"])) == (0, [False] * 3 + [True])
+            # Two of the drawn figures have charts in their place.
+            assert (seen["wide"], sorted(seen["figures"])) == (0, [False] * 2 + [True] * 2)
 
 
 @needs_browser

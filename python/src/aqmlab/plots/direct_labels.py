@@ -119,7 +119,7 @@ def on_curves(axes: Axes, names: Mapping[str, str], size: Size) -> set[str]:
 def at_points(axes: Axes, names: Mapping[str, str], styles: Mapping[str, LabelStyle], size: Size) -> set[str]:
     """Write the label of each point beside it, where nothing else is, joined to it; return those that have room."""
     points = {label: line for label, line in _lines(axes).items() if label in names}
-    filled = _Filled(np.concatenate([np.column_stack(_within_axes(axes, one)) for one in _drawn(axes)]))
+    filled = _Filled(np.concatenate([np.column_stack(within_axes(axes, one)) for one in drawn(axes)]))
     done = set()
     for label, (x, y) in points.items():
         across, up = size.box(names[label])
@@ -168,13 +168,14 @@ def _lines(axes: Axes) -> dict[str, tuple[Reals, Reals]]:
     for handle, label in zip(handles, labels, strict=True):
         # An error bar holds its line.
         line: Any = handle[0] if isinstance(handle, tuple) else handle
-        x, y = _within_axes(axes, line.get_xydata())
+        x, y = within_axes(axes, line.get_xydata())
         if len(x):
             found[label] = (x, y)
     return found
 
 
-def _drawn(axes: Axes) -> list[Reals]:
+def drawn(axes: Axes) -> list[Reals]:
+    """Return points along all that is drawn, in units of the data."""
     dots = [np.asarray(one.get_offsets(), float).reshape(-1, 2) for one in axes.collections]
     ends = [np.asarray(part) for one in axes.collections for part in getattr(one, "get_segments", list)()]
     return [_between(np.asarray(line.get_xydata())) for line in axes.lines] + dots + [_between(one) for one in ends]
@@ -187,7 +188,8 @@ def _between(corners: Reals) -> Reals:
     return np.column_stack([np.interp(at, known, corners[:, 0]), np.interp(at, known, corners[:, 1])])
 
 
-def _within_axes(axes: Axes, points: Any) -> tuple[Reals, Reals]:
+def within_axes(axes: Axes, points: Any) -> tuple[Reals, Reals]:
+    """Return places in units of the data as shares of the axes, those that are numbers."""
     places = axes.transAxes.inverted().transform(axes.transData.transform(np.asarray(points, float).reshape(-1, 2)))
     places = places[np.isfinite(places).all(axis=1)]
     return places[:, 0], places[:, 1]

@@ -14,7 +14,7 @@ import polars as pl
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
-from aqmlab.plots import direct_labels, marks, style
+from aqmlab.plots import better_arrow, direct_labels, marks, style
 from aqmlab.plots.label_styles import LabelStyle, label_styles
 from aqmlab.plots.model import Annotation, Axis, Panel
 from aqmlab.plots.short_labels import short_labels
@@ -212,6 +212,7 @@ def _label(
             done |= direct_labels.on_curves(cell.axes, names, size)
         elif panel.mark in ("cloud", "front", "crosses"):
             done |= direct_labels.at_points(cell.axes, names, styles, size)
+            better_arrow.paint(cell.axes, panel.x, panel.y)
         elif panel.mark == "line":
             for label in cell.axes.get_legend_handles_labels()[1]:
                 # In each block at the right of the first row that has it.

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,9 @@ from aqmlab.results import over_settings, swept
 from aqmlab.results.differences import Comparison
 from aqmlab.results.document import family
 from aqmlab.results.headline import headlines
-from aqmlab.results.setting_line import setting_line
+from aqmlab.results.heat import heat_maps
+from aqmlab.results.noticeable import explained, is_noticed
+from aqmlab.results.setting_line import setting_line, sweep_line
 from aqmlab.results.settings import aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
@@ -42,6 +44,10 @@ __all__ = ["beside", "environment", "inline", "notebook", "render"]
 
 # The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
 CHARTS = {"cdf": "delays", "timeseries": "series", "tradeoff": "runs", "fairness": "fairness", "sweep": "sweep"}
+
+
+# The figure beside the answer, above everything else.
+FIRST = "tradeoff"
 
 
 @functools.cache
@@ -85,19 +91,28 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     drawn = drawable(result)[0] if figures is None else figures
     is_large = len(result.points) > swept.MOST_TABLES
     numbers = charts.data(result)
+    first = None if result.points[0] else next((figure for figure in drawn if figure.name == FIRST), None)
     return ENVIRONMENT.get_template("report.html").render(
         result=result,
         manifest=result.manifest,
         styles=label_styles(result.aqms),
         points=[] if is_large else [_point(result, number, tables) for number, tables in enumerate(sheets(result))],
         sweep=_sweep(result) if is_large else None,
+        settled=_settled(result) if result.points[0] else None,
+        line=sweep_line(result) if result.points[0] else setting_line(result),
+        noticed=explained({one.metric for one in result.comparisons}),
         # What is not compared with the first: an AQM in another engine.
         against={one.aqm: one.reference for one in result.comparisons if one.reference != result.aqms[0]},
         scenario=result.scenarios[0],
         family=family(result),
         settings=settings(result),
         as_run=aqms(result),
-        figures=[(figure, inline(figure.bare_svg, figure.title), *_chart(figure.name)) for figure in drawn],
+        first=None if first is None else (first, inline(first.bare_svg, first.title)),
+        figures=[
+            (figure, inline(figure.bare_svg, figure.title), *_chart(figure.name))
+            for figure in drawn
+            if figure is not first
+        ],
         disciplines={one.name: one for one in (*registry.disciplines(), *registry.of_papers())},
         again=_again(result),
         data=_script(numbers),
@@ -144,9 +159,9 @@ class DifferenceCell:
     verdict: str
 
 
-def _verdicts(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+def _verdicts(comparisons: Sequence[Comparison], scenario: Mapping[str, Any]) -> dict[str, Any]:
     """Return the differences as a table, a line for each AQM."""
-    found = {(one.aqm, one.metric): _verdict(one) for one in comparisons}
+    found = {(one.aqm, one.metric): _verdict(one, scenario) for one in comparisons}
     names = list(dict.fromkeys(one.metric for one in comparisons))
     aqms = dict.fromkeys(one.aqm for one in comparisons)
     absent = {name: DifferenceCell(metrics.find(name), "-", "plain") for name in names}
@@ -156,11 +171,13 @@ def _verdicts(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     }
 
 
-def _verdict(one: Comparison) -> DifferenceCell:
+def _verdict(one: Comparison, scenario: Mapping[str, Any]) -> DifferenceCell:
     metric = metrics.find(one.metric)
     text = one.verdict
     if not one.difference.is_distinguishable:
         return DifferenceCell(metric, text, "plain")
+    if not is_noticed(one, scenario):
+        return DifferenceCell(metric, text, "clear")
     is_better = (one.difference.estimate.value > 0.0) == (metric.better == "higher")
     return DifferenceCell(metric, f"{'better' if is_better else 'worse'}: {text}", "good" if is_better else "bad")
 
@@ -185,11 +202,20 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "more": tables.more,
         "first_port": tables.first_port,
         "answer": headlines(result, number),
-        "line": setting_line(result, number),
         "comparisons": [one for one in result.comparisons if one.point == number],
-        "verdicts": _verdicts([one for one in result.comparisons if one.point == number]),
+        "verdicts": _verdicts([one for one in result.comparisons if one.point == number], result.scenarios[number]),
         "rankings": [one.words for one in result.rankings if one.point == number],
         "n": max((row.estimate.n for row in rows), default=0),
+    }
+
+
+def _settled(result: Result) -> dict[str, Any]:
+    """Return the answer over all settings of a sweep, its heat maps, and where AQMs change places."""
+    return {
+        "answer": over_settings.headlines(result),
+        "ranges": over_settings.ranges(result),
+        "flips": [one.words(result.points) for one in over_settings.flips(result)],
+        "maps": heat_maps(result),
     }
 
 
@@ -219,9 +245,6 @@ def _sweep(result: Result) -> dict[str, Any]:
             }
             for one in swept.extremes(result)
         ],
-        "answer": over_settings.headlines(result),
-        "ranges": over_settings.ranges(result),
-        "flips": [one.words(points) for one in over_settings.flips(result)],
         "orders": [(one.aqm, one.words(points)) for one in swept.orders(result)],
         "every": Sheet((*points[0], "AQM"), filled(columns, every), every),
         "n": max((row.estimate.n for row in result.shown_rows), default=0),

@@ -242,6 +242,7 @@ for (const figure of document.querySelectorAll("figure[data-chart]")) {
   reset.textContent = "Whole range";
   reset.addEventListener("click", redraw);
   controls.append(reset);
+  figure.hidden = false;
   figure.classList.add("live");
   for (const other of document.querySelectorAll(`figure[data-shown-by="${kind}"]`)) other.classList.add("covered");
   charts.push({ chart, redraw });

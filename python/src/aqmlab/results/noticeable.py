@@ -1,0 +1,83 @@
+"""From which size on people notice a difference: the thresholds of `aqmlab advise`, for the metrics of a comparison.
+
+Something may differ beyond chance and matter to nobody. Pages colour only what is noticed.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab import _native
+from aqmlab.results.differences import Comparison
+from aqmlab.vocabulary.metrics import split
+from aqmlab.vocabulary.units import parse_span
+
+# The figure of a household whose threshold a metric has; a delay in a queue is a part of the round trip.
+_FIGURES = {
+    "goodput_mbit": "download_mbit",
+    "throughput_mbit": "download_mbit",
+    "utilization": "download_mbit",
+    "qdelay_mean_ms": "game_rtt_ms",
+    "ping_mean_ms": "game_rtt_ms",
+    "mos_mean": "call_mos",
+    "page_load_mean_s": "page_load_s",
+    "fct_mean_s": "page_load_s",
+    "video_stall_s": "video_stall_s",
+}
+NANOS_PER_MS = 1e6
+SECONDS_PER_MINUTE = 60.0
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What is noticed: a difference of this much, or of this share of the value, whichever is more, and who says so."""
+
+    least: float
+    share: float
+    source: str
+
+
+@functools.cache
+def _thresholds() -> dict[str, Threshold]:
+    figures = {one["name"]: one["noticed"] for one in json.loads(_native.advice_figures())}
+    return {metric: Threshold(**figures[figure]) for metric, figure in _FIGURES.items()}
+
+
+def is_noticed(one: Comparison, scenario: Mapping[str, Any]) -> bool:
+    """Return whether people notice a difference; of loss, marks and fairness nobody knows from when."""
+    threshold = _thresholds().get(split(one.metric)[1])
+    if threshold is None:
+        return False
+    base, least = one.reference_value, threshold.least
+    if one.metric == "qdelay_mean_ms":
+        # The share is of the whole round trip. Steps of so many ms are those of a game; others notice the share.
+        base, least = base + parse_span(scenario["rtt"]) / NANOS_PER_MS, 0.0
+    elif one.metric == "ping_mean_ms":
+        least = 0.0
+    elif one.metric == "video_stall_s":
+        least *= parse_span(scenario["duration"]) / 1e9 / SECONDS_PER_MINUTE
+    return abs(one.difference.estimate.value) >= max(least, threshold.share * base)
+
+
+def explained(metrics: set[str]) -> list[str]:
+    """Return the thresholds of some metrics with their sources, in words."""
+    found = []
+    if metrics & {"qdelay_mean_ms", "ping_mean_ms"}:
+        found.append("delays from a fifth of the round trip on (a fifth more time is noticed: Seow, 2008)")
+    if metrics & {"goodput_mbit", "utilization", "throughput_mbit"}:
+        share = _thresholds()["goodput_mbit"].share
+        found.append(f"rates from {share:.0%} on (downloads that take a fifth longer: Seow, 2008)")
+    if "mos_mean" in metrics:
+        found.append(f"calls from {_thresholds()['mos_mean'].least:g} of MOS on (ITU-T G.107, annex B)")
+    if metrics & {"page_load_mean_s", "fct_mean_s"}:
+        found.append("waiting from a fifth and 0.1 s on (Seow, 2008; Miller, 1968)")
+    if "video_stall_s" in metrics:
+        found.append("stalls from 1 % of the time on (Dobrian et al., 2011)")
+    return found
+
+
+__all__ = ["Threshold", "explained", "is_noticed"]

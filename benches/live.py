@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 from aqmlab import _native
 from aqmlab.live.carrying import PATHS, Link, carry, configuration
-from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
+from aqmlab.live.link_json import lateness_ms
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "examples"

@@ -17,7 +17,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, SLIGHT_STEPS
+from aqmlab.advice.thresholds import FIGURES, NOTICED_STEPS, SLIGHT_STEPS
 from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE
 from aqmlab.files import shipped
 

@@ -13,8 +13,8 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-import marked
 import polars as pl
+import splice_tables
 
 import aqmlab
 
@@ -85,7 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     table = lines(parser.parse_args().folder)
-    README.write_text(marked.replaced(README.read_text(encoding="utf-8"), BEGIN, END, table), encoding="utf-8")
+    README.write_text(splice_tables.replaced(README.read_text(encoding="utf-8"), BEGIN, END, table), encoding="utf-8")
 
 
 if __name__ == "__main__":

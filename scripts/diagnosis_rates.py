@@ -18,7 +18,7 @@ from pathlib import Path
 
 import diagnosed_households
 import diagnosed_lines
-import marked
+import splice_tables
 from diagnosis_truth import HEAD, Score, Truth, judge
 
 from aqmlab import diagnosis
@@ -79,7 +79,7 @@ def main() -> None:
     made = table(scores)
     print(f"\n{made}")
     if options.write:
-        page = marked.replaced(options.write.read_text(encoding="utf-8"), BEGIN, END, made)
+        page = splice_tables.replaced(options.write.read_text(encoding="utf-8"), BEGIN, END, made)
         options.write.write_text(page, encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from marked import replaced
+from splice_tables import replaced
 
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Reals

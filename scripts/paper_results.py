@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import marked
+import splice_tables
 
 from aqmlab import papers
 from aqmlab.papers import generated, summary
@@ -39,7 +39,7 @@ def keep(document: dict[str, Any]) -> None:
 def written(readme: str, paper: papers.Paper) -> str:
     """Return a README with the table between its marks written anew."""
     table = summary.markdown(summary.of_folder(paper), paper)
-    return marked.replaced(readme, BEGIN, END, table)
+    return splice_tables.replaced(readme, BEGIN, END, table)
 
 
 def main() -> None:

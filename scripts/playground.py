@@ -21,8 +21,8 @@ from typing import Any
 
 from aqmlab import __version__, scenario
 from aqmlab.advice import LAYERS, Line, layer, ways
-from aqmlab.advice.noticed import FIGURES
 from aqmlab.advice.run import household
+from aqmlab.advice.thresholds import FIGURES
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.results import fairness
 from aqmlab.scenario import registry

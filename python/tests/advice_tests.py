@@ -16,10 +16,10 @@ from browser import needs_browser, opened
 from conftest import Command, script
 
 from aqmlab import InputError
-from aqmlab.advice import LAYERS, Line, advise, document, layer, page, paste, run, ways, words
+from aqmlab.advice import LAYERS, Line, advice_json, advice_page, advise, layer, paste, run, ways, words
+from aqmlab.advice.bootstrap import agreement
 from aqmlab.advice.line import Plan
-from aqmlab.advice.noticed import FIGURES, Difference
-from aqmlab.advice.sureness import agreement
+from aqmlab.advice.thresholds import FIGURES, Difference
 from aqmlab.advice.verdict import GAME_MEDIAN, GRADES, PING, RPM, TOTAL, Ranked, best, grade, judge
 from aqmlab.advice.ways import support
 from aqmlab.scenario.registry import Spec
@@ -481,7 +481,7 @@ def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> No
     assert re.search(r"N(o way|othing) tried here makes this line good", said)
     pages = next(figure for figure in FIGURES if figure.name == "page_load_s")
     assert found.verdict.judged[0].shown(pages) == ">40.00"
-    assert document.document(found)["ways"][0]["runs_without_value"]["page_load_s"] == 1.0
+    assert advice_json.document(found)["ways"][0]["runs_without_value"]["page_load_s"] == 1.0
 
 
 def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
@@ -497,7 +497,7 @@ def the_page_shows_every_way_in_full_in_a_window_and_on_a_phone(tmp_path: Path) 
     from axe_playwright_python.sync_playwright import Axe
 
     found = advise(Line(2_000_000, 500_000, layer("adsl"), share=0.9), seeds=2, jobs=1)
-    shown = page.write(found, tmp_path)
+    shown = advice_page.write(found, tmp_path)
     with opened(shown) as tab:
         for width, scheme in ((1280, "light"), (390, "dark")):
             tab.set_viewport_size({"width": width, "height": 900})

@@ -19,7 +19,7 @@ from folders import Killed, manifest
 
 import aqmlab as package
 from aqmlab import InputError, Result
-from aqmlab.experiment import conduct
+from aqmlab.experiment import run_experiment
 from aqmlab.facade import with_methods
 from aqmlab.results.frames import FRAMES
 from aqmlab.runs.watcher import Watcher
@@ -51,7 +51,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def _conduct(out: Path, seeds: int = 2, **more: Any) -> Result:
     values = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": seeds, "aqm": ["fifo", "codel"]}
     asked = Experiment("", (from_values(values),))
-    return with_methods(conduct(asked, "compare", 1, out, **more))
+    return with_methods(run_experiment(asked, "compare", 1, out, **more))
 
 
 def _flip(path: Path, bit: int) -> bytes:

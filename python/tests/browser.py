@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
-from aqmlab.live import page as live_page
+from aqmlab.live import web_page as live_page
 
 CHROMIUM = live_page.browser()
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason="no Chromium here: .ci/run installs it")

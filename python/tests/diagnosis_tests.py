@@ -17,7 +17,7 @@ from hypothesis import strategies as any_of
 
 from aqmlab import _native, diagnosis, scenario
 from aqmlab.advice import layer
-from aqmlab.diagnosis import Diagnosis, Finding, document, drawing, marks, page, words
+from aqmlab.diagnosis import Diagnosis, Finding, diagnosis_json, diagnosis_page, drawing, marks, words
 from aqmlab.diagnosis import recording as recordings
 from aqmlab.diagnosis.line import line
 from aqmlab.scenario.options import Options
@@ -163,7 +163,7 @@ def page_and_json_say_the_same(aqmlab: Command, recorded: Recorded, tmp_path: Pa
     ended = aqmlab("diagnose", recorded(), "--no-advise", "--out", tmp_path / "found", "--json", "-")
     assert ended.status == 0
     said: dict[str, Any] = json.loads(ended.out)
-    text = (tmp_path / "found" / page.PAGE).read_text(encoding="utf-8")
+    text = (tmp_path / "found" / diagnosis_page.PAGE).read_text(encoding="utf-8")
     assert said["words"] in text
     up = said["ways"]["up"]
     assert up["losses"]["pattern"] == "tail drop"
@@ -229,8 +229,8 @@ def _holds(found: Diagnosis) -> None:
             assert one.value is None or one.value >= 0.0
         assert way.losses.ratio <= 1.0
         assert way.rate_bps.value is None or way.load.busy_s > 0 or way.pattern == "policer"
-    json.dumps(document.document(found), allow_nan=False)
-    page.render(found)
+    json.dumps(diagnosis_json.document(found), allow_nan=False)
+    diagnosis_page.render(found)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -263,7 +263,7 @@ def the_page_fits_its_window_and_nothing_is_in_the_way_of_anybody(
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    shown = page.write(diagnosis.diagnose(str(recorded())), tmp_path)
+    shown = diagnosis_page.write(diagnosis.diagnose(str(recorded())), tmp_path)
     with opened(shown, width, scheme=scheme) as tab:
         assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         assert "tail drop" in tab.inner_text("body")
@@ -272,4 +272,4 @@ def the_page_fits_its_window_and_nothing_is_in_the_way_of_anybody(
 
 def markup_in_a_file_name_stays_text(recorded: Recorded) -> None:
     found = replace(diagnosis.diagnose(str(recorded())), capture="<script>alert(1)</script>.pcap")
-    assert "<script>alert" not in page.render(found)
+    assert "<script>alert" not in diagnosis_page.render(found)

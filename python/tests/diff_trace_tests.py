@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, Command
 from kernel import needs_kernel
 
-from aqmlab.analysis import divergence, trace_document, trace_figure, traces
+from aqmlab.analysis import divergence, trace_figure, trace_json, traces
 from aqmlab.analysis.divergence import Event, Flow
 from aqmlab.vocabulary.errors import InputError
 
@@ -80,7 +80,7 @@ def the_stack_of_linux_acknowledges_the_first_segments_at_once() -> None:
     assert len(lines) == 2 * traces.AROUND
     ours, theirs = lines[traces.AROUND]
     assert (ours[1], theirs[1]) == ("ack 2", "ack 1")
-    document = trace_document.document(found)
+    document = trace_json.document(found)
     assert [side["state"]["phase"] for side in document["divergences"][0]["sides"]] == ["open", "open"]
     assert json.loads(json.dumps(document)) == document
     figure = trace_figure.figure(found, first)

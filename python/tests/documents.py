@@ -17,7 +17,7 @@ import pytest
 import typer
 from conftest import ROOT, Command
 
-from aqmlab.engine.linux.place import Place
+from aqmlab.engine.linux.kernel_image import Place
 
 PAGES = sorted(
     path
@@ -118,7 +118,7 @@ class Reader:
             patch.setattr("aqmlab.live.comparing.carry", stop)
             # Neither is a kernel compiled, nor does it matter whether this machine has one.
             patch.setattr("aqmlab.engine.linux.build.build", stop)
-            patch.setattr("aqmlab.engine.linux.place.found", lambda: Place(self._folder, "0", "0"))
+            patch.setattr("aqmlab.engine.linux.kernel_image.found", lambda: Place(self._folder, "0", "0"))
             yield
 
     def _python(self, block: Block) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from aqmlab.engine.linux import place
+from aqmlab.engine.linux import kernel_image
 from aqmlab.vocabulary.errors import InputError
 
 
 def _is_built() -> bool:
     try:
-        place.found()
+        kernel_image.found()
     except InputError:
         return False
     return True

@@ -6,7 +6,7 @@ import pytest
 
 import aqmlab
 from aqmlab import scenario
-from aqmlab.experiment import conduct
+from aqmlab.experiment import run_experiment
 from aqmlab.files import shipped
 from aqmlab.scenario import topologies
 from aqmlab.scenario.registry import disciplines
@@ -31,7 +31,7 @@ def graphs_have_the_nodes_of_the_papers_tables(graph: str, nodes: int, clients: 
 @pytest.mark.parametrize("graph", ["many-to-one", "many-to-many"])
 def every_discipline_runs_on_both_graphs(graph: str) -> None:
     path = FOLDER / "beyond" / f"{graph}-all.toml"
-    result = conduct(scenario.load(path, {"duration": "2s", "seeds": "1"}), "run")
+    result = run_experiment(scenario.load(path, {"duration": "2s", "seeds": "1"}), "run")
     assert result.aqms == [discipline.name for discipline in disciplines()]
     assert not result.manifest["failures"]
     assert result.runs["goodput_mbit"].min() > 0.0

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab.engine.linux import build, place
+from aqmlab.engine.linux import build, kernel_image
 
 # Compiles for long, fills the disk, or is done; says what it does.
 MAKE = """#!/bin/sh
@@ -40,7 +40,7 @@ touch "$2"
 def cache(tmp_path: Path) -> Path:
     """Where the sources are unpacked and the guest's root is made: what is left is to compile."""
     at, tools = tmp_path / "cache", tmp_path / "tools"
-    for folder in (tools, at / place.ROOT / "usr", at / "build" / "source", at / "build" / "out"):
+    for folder in (tools, at / kernel_image.ROOT / "usr", at / "build" / "source", at / "build" / "out"):
         folder.mkdir(parents=True)
     (at / "build" / build.CHANGED).touch()
     wanted = [line for line in build.CONFIG.read_text().splitlines() if line.startswith("CONFIG_")]
@@ -61,7 +61,7 @@ def _start(cache: Path, does: str) -> subprocess.Popen[str]:
         env={
             **os.environ,
             "PATH": f"{cache.parent / 'tools'}:{os.defpath}",
-            place.VARIABLE: str(cache),
+            kernel_image.VARIABLE: str(cache),
             "DOES": does,
             # A long path is not wrapped.
             "COLUMNS": "400",
@@ -81,7 +81,7 @@ def a_disk_that_is_full_stops_the_compiler_in_one_line(cache: Path) -> None:
     assert (process.returncode, out) == (1, "")
     assert err.splitlines()[-1].startswith("aqmlab: engine linux: make failed: ")
     assert err.endswith("No space left on device; the same command continues\n")
-    assert not (cache / place.KERNEL).exists()
+    assert not (cache / kernel_image.KERNEL).exists()
     _continues(cache)
 
 

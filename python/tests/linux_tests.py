@@ -22,7 +22,19 @@ import aqmlab as package
 from aqmlab import engine, scenario
 from aqmlab._native import Inputs
 from aqmlab.engine import Task, linux
-from aqmlab.engine.linux import build, counters, guest, job, measure, patience, place, recorded, taps, tc, tracing
+from aqmlab.engine.linux import (
+    build,
+    counters,
+    guest,
+    job,
+    kernel_image,
+    measure,
+    recorded,
+    taps,
+    tc,
+    tracing,
+    watchdog,
+)
 from aqmlab.engine.linux.job import START_NS
 from aqmlab.results import summary
 from aqmlab.scenario.model import Scenario
@@ -301,7 +313,7 @@ def what_leaves_after_the_last_look_at_arrivals_is_no_failure(taped: Path) -> No
 def without_a_kernel_one_line_says_how_to_build_it(
     aqmlab: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(place.VARIABLE, str(tmp_path))
+    monkeypatch.setenv(kernel_image.VARIABLE, str(tmp_path))
     # Another test may have found a kernel.
     monkeypatch.delitem(vars(engine.find("linux")), "version", raising=False)
     words = ["compare", "--rate", "10mbit", "--rtt", "40ms", "--aqm", "pie", "--engine", "linux", "--out"]
@@ -312,14 +324,14 @@ def without_a_kernel_one_line_says_how_to_build_it(
 
 
 def a_guest_of_another_version_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(place.VARIABLE, str(tmp_path))
-    (tmp_path / place.IDENTITY).write_text(json.dumps({"kernel": "k", "release": "7.2", "guest": "other"}))
+    monkeypatch.setenv(kernel_image.VARIABLE, str(tmp_path))
+    (tmp_path / kernel_image.IDENTITY).write_text(json.dumps({"kernel": "k", "release": "7.2", "guest": "other"}))
     with pytest.raises(InputError, match="another version of aqmlab: aqmlab engine build linux"):
-        place.found()
+        kernel_image.found()
 
 
 def a_build_says_in_one_line_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(place.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(kernel_image.VARIABLE, str(tmp_path / "cache"))
     with monkeypatch.context() as patched:
         # Whatever this machine has.
         patched.setattr(build, "TOOLS", {})
@@ -333,7 +345,7 @@ def a_build_says_in_one_line_what_is_missing(tmp_path: Path, monkeypatch: pytest
 
 
 def a_build_needs_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(place.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(kernel_image.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(build, "TOOLS", {})
     monkeypatch.setattr(build, "SPACE_GB", 1e6)
     with pytest.raises(InputError, match="GB free, and the build takes"):
@@ -381,16 +393,16 @@ def _task(one: Scenario, seed: int = 1) -> Task:
     return Task(0, "pie", seed, "key", one)
 
 
-def _needs_kernel(script: str, tmp_path: Path) -> place.Place:
+def _needs_kernel(script: str, tmp_path: Path) -> kernel_image.Place:
     """A place whose kernel is a script: it writes what a guest would."""
-    kernel = tmp_path / place.KERNEL
+    kernel = tmp_path / kernel_image.KERNEL
     kernel.write_text(f"#!/bin/sh\n{script}\n")
     kernel.chmod(0o755)
-    (tmp_path / place.ROOT).mkdir()
-    return place.Place(tmp_path, "7.2.0", "digest")
+    (tmp_path / kernel_image.ROOT).mkdir()
+    return kernel_image.Place(tmp_path, "7.2.0", "digest")
 
 
-def _run_guest(at: place.Place, watch: guest.Watch) -> None:
+def _run_guest(at: kernel_image.Place, watch: guest.Watch) -> None:
     with guest.finished(at, job.described(_scenario(), 1), "pie, seed 1", watch):
         pass
 
@@ -408,7 +420,7 @@ def a_guest_that_waits_for_a_processor_is_not_called_hung(tmp_path: Path, monkey
     monkeypatch.setattr(guest, "PATIENCE_S", 0.1)
     monkeypatch.setattr(guest, "LOOK_S", 0.05)
     # As on a busy machine: it could run all the time, and gets a hundredth of a processor.
-    monkeypatch.setattr(guest, "use_of", lambda _: patience.Use(time.monotonic() / 100, is_runnable=True))
+    monkeypatch.setattr(guest, "use_of", lambda _: watchdog.Use(time.monotonic() / 100, is_runnable=True))
     at = _needs_kernel("sleep 0.5; touch job/done", tmp_path)
     _run_guest(at, guest.Watch())
 
@@ -418,8 +430,8 @@ def what_a_session_uses_is_that_of_all_its_processes() -> None:
     for then, is_runnable in (("while :; do :; done", True), ("exec sleep 60", False)):
         process = subprocess.Popen(["sh", "-c", script.format(then)], start_new_session=True)
         try:
-            _until(lambda: patience.use_of(process.pid).cpu_s >= 0.05)  # noqa: B023
-            _until(lambda: patience.use_of(process.pid).is_runnable == is_runnable)  # noqa: B023
+            _until(lambda: watchdog.use_of(process.pid).cpu_s >= 0.05)  # noqa: B023
+            _until(lambda: watchdog.use_of(process.pid).is_runnable == is_runnable)  # noqa: B023
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -491,7 +503,8 @@ def a_traced_run_has_the_packets_of_an_untraced_one() -> None:
     one = _scenario("codel:linux", flows="2*newreno", duration="3s", warmup="1s")
     seen: dict[str, list[Any]] = {"in.e1": [], "out.e2": []}
     for states_ns in (0, tracing.STATES_NS):
-        with guest.finished(place.found(), job.described(one, 1, states_ns), "codel", guest.Watch()) as (folder, _):
+        image = kernel_image.found()
+        with guest.finished(image, job.described(one, 1, states_ns), "codel", guest.Watch()) as (folder, _):
             for name, tap in seen.items():
                 tap.append(taps.seen(folder, name))
     for plain, traced in seen.values():

@@ -16,7 +16,7 @@ from links import link_of
 
 from aqmlab import experiment, publishing, scenario, store
 from aqmlab.cli import dashboard
-from aqmlab.live import carrying, checkup, comparing, page, results, scenarios, workload
+from aqmlab.live import carrying, checkup, comparing, results, scenarios, web_page, workload
 from aqmlab.live.carrying import Carried, Link
 from aqmlab.results.frames import from_runs
 from aqmlab.vocabulary.errors import InputError, MachineError
@@ -187,7 +187,7 @@ def senders_that_a_link_has_not_are_refused(aqmlab: Command, rated: str, says: s
 
 def without_a_browser_no_page_is_loaded_and_that_is_said(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "carry", _made_up_run)
-    monkeypatch.setattr(page, "BROWSERS", ("chrome-that-nobody-has",))
+    monkeypatch.setattr(web_page, "BROWSERS", ("chrome-that-nobody-has",))
     line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "20ms", "--aqm", "fifo", "--seeds", "1", "--page", "--quiet"]
     ended = aqmlab("live-compare", *line)
     assert ended.status == 0, ended.err

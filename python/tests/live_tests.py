@@ -32,7 +32,7 @@ from aqmlab import experiment, scenario
 from aqmlab._native import Capture
 from aqmlab.live import checkup, comparing, scenarios
 from aqmlab.live.carrying import PATHS, Carried, Link, carry
-from aqmlab.live.document import warnings
+from aqmlab.live.link_json import warnings
 from aqmlab.results import Result
 from aqmlab.vocabulary.errors import InputError, MachineError
 
@@ -532,26 +532,26 @@ warmup = "300ms"
 def a_scenario_runs_live_and_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
     file, out, ran = tmp_path / "scenario.toml", tmp_path / "out", []
 
-    def conduct(text: str, seeds: int) -> Result:
+    def carried(text: str, seeds: int) -> Result:
         file.write_text(f"{text}seeds = {seeds}\n")
         ran.clear()
-        return scenarios.conduct(scenario.load(file), out, ran.append)
+        return scenarios.run_live(scenario.load(file), out, ran.append)
 
-    conduct(SCENARIO, 1)
+    carried(SCENARIO, 1)
     assert ran == ["codel, seed 1"]
-    found = conduct(SCENARIO, 2)
+    found = carried(SCENARIO, 2)
     assert ran == ["codel, seed 2"]
     assert found.runs.select("aqm", "seed").rows() == [("codel", 1), ("codel", 2)]
-    again = conduct(SCENARIO, 2)
+    again = carried(SCENARIO, 2)
     assert ran == [f"nothing: all 2 runs are in {out}"]
     assert again.runs.equals(found.runs)
     # The datagrams take three fifths of the link. Alone TCP would have .95 of it; half a second varies by a tenth,
     # and more on a busy machine.
     assert max(found.runs["goodput_mbit"] / found.runs["throughput_mbit"]) < 0.8
     with pytest.raises(InputError, match="holds another experiment: rtt is 10ms there and 20ms here"):
-        conduct(SCENARIO.replace("10ms", "20ms"), 2)
+        carried(SCENARIO.replace("10ms", "20ms"), 2)
     with pytest.raises(InputError, match="flows: 'all' does not run live: bulk transfers of"):
-        conduct(SCENARIO.replace("2*newreno", "2*bbr3"), 2)
+        carried(SCENARIO.replace("2*newreno", "2*bbr3"), 2)
 
 
 @pytest.mark.parametrize("ecn", [False, True])

@@ -21,7 +21,7 @@ import aqmlab as package
 from aqmlab import CheckError, InputError, MachineError, Result, exports, plots, report
 from aqmlab.cli import answer
 from aqmlab.cli.terminal import Terminal
-from aqmlab.experiment import conduct
+from aqmlab.experiment import run_experiment
 from aqmlab.scenario import Experiment, from_values, swept
 from aqmlab.store import seal
 
@@ -52,14 +52,14 @@ BASE = {"rate": "2mbit", "duration": "300ms", "warmup": "0s", "aqm": ["fifo", "c
 def _plain(out: Path, seeds: int = 3, **more: Any) -> Result:
     """A comparison of one scenario, with every option that adds something to its manifest."""
     values = {**BASE, "rtt": "40ms", "measure": ["bottleneck,back"], "seeds": seeds}
-    return conduct(Experiment("", (from_values(values),)), "compare", 1, out, yes=True, **more)
+    return run_experiment(Experiment("", (from_values(values),)), "compare", 1, out, yes=True, **more)
 
 
 def _swept(out: Path, seeds: int = 3, **more: Any) -> Result:
     """A sweep of two scenarios."""
     experiment = swept({**BASE, "aqm": ["codel target $target", "fifo"], "seeds": seeds, "rtt": "40ms"},
                        {"target": "5ms,10ms"})  # fmt: skip
-    return conduct(experiment, "sweep", 1, out, yes=True, **more)
+    return run_experiment(experiment, "sweep", 1, out, yes=True, **more)
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -21,7 +21,7 @@ from aqmlab.live import checkup
 from aqmlab.papers import paper as folders
 from aqmlab.papers import reproduction, workspace
 from aqmlab.papers.claims import Measure
-from aqmlab.papers.printed import Printed, printed
+from aqmlab.papers.paper_values import Printed, printed
 from aqmlab.results import Result
 from aqmlab.results.measures import label_of, values
 from aqmlab.results.names import short_names
@@ -186,8 +186,8 @@ def live(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(reproduction.scenarios, "planned", lambda experiment: SimpleNamespace(seconds=27))
     monkeypatch.setattr(
         reproduction.scenarios,
-        "conduct",
-        lambda loaded, place, progress: experiment.conduct(
+        "run_live",
+        lambda loaded, place, progress: experiment.run_experiment(
             loaded, "reproduce", 1, place, None, with_report=False, yes=True
         ),
     )
@@ -199,8 +199,8 @@ def what_is_judged_on_live_packets_is_a_family_of_its_own(tmp_path: Path) -> Non
     paper = papers.find("s-pie")
     assert [one.id for one in paper.mechanisms] == ["small-why"]
     assert [one.id for one in paper.live] == ["small-live-1", "small-live-2"]
-    with_all = papers.conduct(paper, ["printed"], folder=tmp_path / "all", beyond=True, robustness=False)
-    alone = papers.conduct(paper, ["printed"], folder=tmp_path / "alone", live=True, robustness=False)
+    with_all = papers.run_paper(paper, ["printed"], folder=tmp_path / "all", beyond=True, robustness=False)
+    alone = papers.run_paper(paper, ["printed"], folder=tmp_path / "alone", live=True, robustness=False)
     # Neither claims nor ablations change a live verdict, nor it theirs.
     assert with_all.live == alone.live
     assert (len(with_all.mechanisms["printed"]), len(with_all.judgements["printed"])) == (1, 4)

@@ -16,7 +16,7 @@ from folders import forge
 import aqmlab
 from aqmlab import CheckError, InputError, Result, store
 from aqmlab.engine import Task
-from aqmlab.experiment import conduct
+from aqmlab.experiment import run_experiment
 from aqmlab.facade import with_methods
 from aqmlab.results import tables
 from aqmlab.results.frames import FRAMES
@@ -34,7 +34,7 @@ SMALL = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": 2}
 def _conduct(folder: Path | None, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:
     values = {**SMALL, "aqm": list(aqm), **options}
     asked = Experiment("", (from_values(values),))
-    return with_methods(conduct(asked, "compare", 2, folder))
+    return with_methods(run_experiment(asked, "compare", 2, folder))
 
 
 # --- the contents of a result ----------------------------------------------------------------------------------------
@@ -236,17 +236,17 @@ def finished_runs_are_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("aqmlab.engine.native.simulate", counted)
     values = {**SMALL, "aqm": ["fifo", "codel"]}
     experiment = Experiment("", (from_values(values),))
-    first = conduct(experiment, "compare", 1, tmp_path / "out")
+    first = run_experiment(experiment, "compare", 1, tmp_path / "out")
     assert first.is_partial
     assert len(first.runs) == 3
     assert first.warnings[0] == "partial result: 3 of 4 runs are finished"
     assert "PARTIAL RESULT" in (tmp_path / "out" / "figures" / "cdf.svg").read_text()
     assert "Partial result" in (tmp_path / "out" / "report.html").read_text()
-    second = conduct(experiment, "compare", 1, tmp_path / "out")
+    second = run_experiment(experiment, "compare", 1, tmp_path / "out")
     assert len(calls) == 5
     assert not second.is_partial
     assert second.runs.select("aqm", "seed").rows() == [("fifo", 1), ("fifo", 2), ("codel", 1), ("codel", 2)]
-    conduct(experiment, "compare", 1, tmp_path / "out")
+    run_experiment(experiment, "compare", 1, tmp_path / "out")
     assert len(calls) == 5
 
 

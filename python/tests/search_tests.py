@@ -20,7 +20,7 @@ from aqmlab.papers import paper as folders
 from aqmlab.papers import searching
 from aqmlab.papers.paper import Paper
 from aqmlab.scenario import load, resolve
-from aqmlab.search import Outcome, conduct, design
+from aqmlab.search import Outcome, design, run_search
 from aqmlab.search.outcome import RECORDS
 from aqmlab.search.sensitivity import Effect
 from aqmlab.search.table import closest, conclusion, ratio
@@ -152,7 +152,7 @@ def paper(folder: Path) -> Paper:
 def outcome(paper: Paper, simulator: Simulator, tmp_path: Path) -> Outcome:
     """The outcome of a search in it."""
     del simulator
-    return conduct(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
+    return run_search(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
 
 
 def _chance(text: str, seed: int) -> float:
@@ -183,7 +183,7 @@ def neighbours_of_the_closest_lead_to_the_best_from_a_poor_draw(
 ) -> None:
     del simulator
     monkeypatch.setattr(design, "sample", lambda factors, count: [("10ms", "short", "9mbit")])
-    outcome = conduct(searching.explore(paper, tmp_path / "out", jobs=1), jobs=1)
+    outcome = run_search(searching.explore(paper, tmp_path / "out", jobs=1), jobs=1)
     assert outcome.closest[0].distance == pytest.approx(0.0)
 
 
@@ -223,11 +223,11 @@ def an_interrupted_search_continues(paper: Paper, outcome: Outcome, simulator: S
     # The last line is incomplete.
     kept.write_text("\n".join([*lines[:-1], lines[-1][:30]]))
     simulator.asked.clear()
-    again = conduct(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
+    again = run_search(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
     assert len(simulator.asked) == 1
     assert again.closest[0] == outcome.closest[0]
     simulator.asked.clear()
-    conduct(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
+    run_search(searching.explore(paper, tmp_path / "out", jobs=2), jobs=2)
     assert not simulator.asked
 
 
@@ -236,7 +236,7 @@ def the_closest_settings_are_reported_with_fresh_seeds(
 ) -> None:
     # All settings are equally close: only the noise of the seeds makes one the closest.
     monkeypatch.setattr(simulator, "answer", lambda text, seed: 30.0 * math.exp(_chance(text, seed)))
-    outcome = conduct(searching.explore(paper, tmp_path / "out", jobs=1), jobs=1)
+    outcome = run_search(searching.explore(paper, tmp_path / "out", jobs=1), jobs=1)
     best = outcome.closest[0]
     typical = statistics.median(one.distance for one in outcome.scores.values())
     fresh = outcome.fresh[best.setting]
@@ -258,7 +258,7 @@ def what_is_judged_by_its_own_runs_is_judged_so_with_fresh_seeds_too(
 ) -> None:
     del simulator
     space = searching.explore(paper, tmp_path / "out", seeds="5", jobs=1)
-    outcome = conduct(space, jobs=1)
+    outcome = run_search(space, jobs=1)
     assert (outcome.seeds, outcome.fresh_seeds) == (5, 5)
     words = " ".join(conclusion(outcome))
     assert "run again with 5 seeds" in words
@@ -314,7 +314,7 @@ paper = { "codel.slow" = 25, "codel.fast" = 30 }
 expect = ["codel.slow < codel.fast"]
 """
     (folder / "paper.toml").write_text(CLAIMS.split("[[claim]]", maxsplit=1)[0] + claim + SPACE + factors)
-    outcome = conduct(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
+    outcome = run_search(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
     closest = outcome.closest[0]
     assert outcome.search.words(closest.setting).startswith("target 20ms")
     assert dict(closest.measured) == {("small-1", "codel.slow"): 25.0, ("small-1", "codel.fast"): 30.0}
@@ -364,7 +364,7 @@ expect = ["ours < theirs by 50%"]
     head = CLAIMS.split("[[claim]]", maxsplit=1)[0].replace('target = "20ms"', 'line = "fast"')
     text = head + claim + SPACE.replace('"codel"', '"ours"\nsizes = true') + factors
     (folder / "paper.toml").write_text(text)
-    outcome = conduct(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
+    outcome = run_search(searching.explore(folders.load(folder), tmp_path / "out", jobs=2), jobs=2)
     best = outcome.closest[0]
     # (10 + 10) of (30 + 10): exactly half; at 5 Mbit/s no target gives that.
     assert best.setting == ("10ms", "fast")

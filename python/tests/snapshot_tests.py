@@ -22,7 +22,7 @@ from folders import Killed, killed_at
 
 import aqmlab as package
 from aqmlab import InputError, Result
-from aqmlab.experiment import conduct
+from aqmlab.experiment import run_experiment
 from aqmlab.files import disk
 from aqmlab.results.frames import FRAMES, RUN
 from aqmlab.scenario import Experiment, from_values
@@ -95,7 +95,7 @@ def _decoded_once(patch: pytest.MonkeyPatch) -> None:
 
 def _conduct(out: Path, seeds: int, aqm: tuple[str, ...] = ("fifo", "codel")) -> Result:
     values = {"rate": "10mbit", "rtt": "40ms", "duration": "3s", "seeds": seeds, "aqm": list(aqm)}
-    return conduct(Experiment("", (from_values(values),)), "compare", 1, out)
+    return run_experiment(Experiment("", (from_values(values),)), "compare", 1, out)
 
 
 def _make_up(monkeypatch: pytest.MonkeyPatch) -> None:

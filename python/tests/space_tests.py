@@ -391,7 +391,7 @@ def a_chart_has_the_measured_ratio_beside_the_papers(folder: Path, simulator: Si
     from aqmlab.papers.table import claim_tables
 
     (folder / "paper.toml").write_text(PAPER.replace('levels = { target = "20ms" }', 'levels = { target = "5ms" }'))
-    found = reproduction.conduct(load(folder), ["printed"], folder=tmp_path / "out", jobs=1, robustness=False)
+    found = reproduction.run_paper(load(folder), ["printed"], folder=tmp_path / "out", jobs=1, robustness=False)
     first, *_ = cards.cards(claim_tables(found), found)
     assert first.chart is not None
     assert first.strip is None

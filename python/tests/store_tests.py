@@ -33,12 +33,12 @@ from folders import Killed, forge, forge_frame, killed_at, manifest
 import aqmlab as package
 from aqmlab import CheckError, InputError, MachineError, Result, engine, exports, scenario, store
 from aqmlab.engine import Capabilities, native
-from aqmlab.experiment import conduct
+from aqmlab.experiment import run_experiment
 from aqmlab.facade import with_methods
 from aqmlab.files import disk, lock
 from aqmlab.results.frames import FRAMES, coded, from_runs
 from aqmlab.results.frames import plain as as_texts
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.scenario import Experiment, from_values
 from aqmlab.store import folder, journal, record
 
@@ -72,7 +72,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 def _conduct(out: Path, aqm: tuple[str, ...] = ("fifo", "codel"), **options: Any) -> Result:
     values = {**SMALL, "aqm": list(aqm), **options}
     asked = Experiment("", (from_values(values),))
-    return with_methods(conduct(asked, "compare", 1, out, engine="native"))
+    return with_methods(run_experiment(asked, "compare", 1, out, engine="native"))
 
 
 def _sweep(path: Path, rates: list[str], out: Path) -> Result:
@@ -635,10 +635,10 @@ def json_goes_through_links_and_into_devices(tmp_path: Path) -> None:
 # --- records, engines, older folders ---------------------------------------------------------------------------------
 
 
-def _done() -> Done:
+def _done() -> FinishedRun:
     plan = scenario.resolve(from_values({**SMALL, "aqm": "fifo", "flows": ["2*cubic", "1*voip"]}))
     task = engine.Task(0, "fifo", 1, "key", plan.scenarios["fifo"])
-    return Done(task, native.Native().run(task, native.Native().monitor(task)))
+    return FinishedRun(task, native.Native().run(task, native.Native().monitor(task)))
 
 
 def a_record_reads_back_as_it_was_written() -> None:
@@ -653,7 +653,7 @@ def a_record_whose_time_is_not_first_reads_back_too() -> None:
     columns = dict(done.report.series.items())
     moved = engine.Table.of({name: columns[name] for name in reversed(columns)})
     assert moved.names[0] != "time_s"
-    read = record.decode(record.encode(Done(done.run, replace(done.report, series=moved))))
+    read = record.decode(record.encode(FinishedRun(done.run, replace(done.report, series=moved))))
     assert read.report.series.names[0] == "time_s"
     series = [from_runs([one]).series.sort("name", "time_s") for one in (read, done)]
     assert series[0].equals(series[1])
@@ -663,7 +663,7 @@ def a_record_whose_time_is_not_first_reads_back_too() -> None:
 def series_of_any_number_of_names_are_frames(count: int) -> None:
     done, time_s = _done(), np.array([0.01])
     series = engine.Table.of({"time_s": time_s, **{f"flow.{number}.rate_mbit": time_s for number in range(count)}})
-    frame = from_runs([Done(done.run, replace(done.report, series=series))]).series
+    frame = from_runs([FinishedRun(done.run, replace(done.report, series=series))]).series
     assert frame["name"].cast(pl.String).to_list() == list(series.names[1:])
     assert coded(as_texts(frame)).equals(frame)
 
@@ -702,7 +702,7 @@ def _journal(path: Path) -> tuple[bytes, list[int]]:
     written, ends, done = journal.Journal(path), [0], _done()
     for seed in range(1, 6):
         run = engine.Run(0, "fifo", seed, "key")
-        written.append(record.encode(Done(run, done.report)), durable=False)
+        written.append(record.encode(FinishedRun(run, done.report)), durable=False)
         ends.append(path.stat().st_size)
     written.close()
     return path.read_bytes(), ends

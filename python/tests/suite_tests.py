@@ -20,7 +20,7 @@ from aqmlab.engine.native import Native
 from aqmlab.results import Result
 from aqmlab.results.frames import from_runs
 from aqmlab.scenario.inputs import steps
-from aqmlab.suites import cards, engines, overview, page
+from aqmlab.suites import cards, engines, overview, suite_page
 
 TINY = """
 title = "Tiny"
@@ -176,7 +176,7 @@ def of_controls(tmp_path: Path) -> Path:
 
 def a_suite_of_controls_compares_them_over_disciplines_and_settings(of_controls: Path, tmp_path: Path) -> None:
     asked = ["1*fixed:window=2p", "cubic"]
-    outcome = suites.conduct(suites.find(str(of_controls)), [], folder=tmp_path / "out", controls=asked)
+    outcome = suites.run_suite(suites.find(str(of_controls)), [], folder=tmp_path / "out", controls=asked)
     [part] = outcome.parts
     assert list(outcome.contestants) == part.shown.aqms == ["fixed:window=2p", "cubic"]
     assert part.shown.points == [
@@ -200,7 +200,7 @@ def a_suite_of_controls_compares_them_over_disciplines_and_settings(of_controls:
     [card] = cards.cards(outcome)
     assert (card.control, card.known) == ("fixed:window=2p", "cubic")
     assert any(one.measure == "mean queue delay" and "buffer 80p" in one.setting for one in card.better)
-    shown = page.write(outcome, tmp_path / "out").read_text()
+    shown = suite_page.write(outcome, tmp_path / "out").read_text()
     for text in ('id="card-1"', ">Control</th>", "first, aqm fifo, buffer 20p", "A card for each control"):
         assert text in shown
     assert "What is to be stated" not in shown
@@ -219,7 +219,7 @@ def a_control_that_is_none_is_refused_before_any_run(
     of_controls: Path, tmp_path: Path, flows: str, problem: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(problem)):
-        suites.conduct(suites.find(str(of_controls)), [], folder=tmp_path / "out", controls=[flows])
+        suites.run_suite(suites.find(str(of_controls)), [], folder=tmp_path / "out", controls=[flows])
     assert not (tmp_path / "out").exists()
 
 
@@ -238,13 +238,13 @@ def limited(of_controls: Path) -> Path:
 
 def a_scenario_leaves_out_a_control_that_it_cannot_carry(limited: Path, tmp_path: Path) -> None:
     suite = suites.find(str(limited))
-    outcome = suites.conduct(suite, [], folder=tmp_path / "out", controls=["newreno", "quinn"], quick=True)
+    outcome = suites.run_suite(suite, [], folder=tmp_path / "out", controls=["newreno", "quinn"], quick=True)
     (why,) = outcome.skipped
     assert ", quinn: " in why
     assert "transport 'quinn' is not one of udp, newreno" in why
     assert [part.shown.aqms for part in outcome.parts] == [["newreno", "quinn"], ["newreno"]]
     # Another scenario takes it, and the suite's own controls show that this one is right.
-    alone = suites.conduct(suite, [], folder=tmp_path / "alone", controls=["quinn"], quick=True)
+    alone = suites.run_suite(suite, [], folder=tmp_path / "alone", controls=["quinn"], quick=True)
     assert [part.entry.name for part in alone.parts] == ["one"]
 
 
@@ -252,11 +252,11 @@ def only_a_control_that_the_user_named_must_fit_a_scenario(limited: Path, tmp_pa
     plan = limited / "suite.toml"
     plan.write_text(plan.read_text().replace('["newreno", "cubic"]', '["quinn", "newreno"]'))
     suite = suites.find(str(limited))
-    outcome = suites.conduct(suite, [], folder=tmp_path / "out", only=["limited"], seeds=1)
+    outcome = suites.run_suite(suite, [], folder=tmp_path / "out", only=["limited"], seeds=1)
     assert [part.shown.aqms for part in outcome.parts] == [["newreno"]]
     assert ", quinn: " in "".join(outcome.skipped)
     with pytest.raises(InputError, match="transport 'quinn' is not one of"):
-        suites.conduct(suite, [], folder=tmp_path / "named", only=["limited"], controls=["quinn", "newreno"])
+        suites.run_suite(suite, [], folder=tmp_path / "named", only=["limited"], controls=["quinn", "newreno"])
     assert not (tmp_path / "named").exists()
 
 
@@ -265,7 +265,7 @@ def a_mistake_in_one_scenario_is_an_error_before_any_run(limited: Path, tmp_path
     file = limited / "limited.toml"
     file.write_text(file.read_text().replace("gap=40ms", "gap=40mz"))
     with pytest.raises(InputError, match=r"limited\.toml: flows: .*40mz'"):
-        suites.conduct(suites.find(str(limited)), [], folder=tmp_path / "out", controls=named)
+        suites.run_suite(suites.find(str(limited)), [], folder=tmp_path / "out", controls=named)
     assert not (tmp_path / "out").exists()
 
 
@@ -301,7 +301,7 @@ SHORT, LONG = "fifo limit 10p", "fifo limit 60p"
 def where_engines_turn_the_order_is_the_headline(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(engine.ENGINES, "linux", _Turned())
     (tiny / "one.toml").write_text(FILE.replace("seeds = 2", "seeds = 4"))
-    outcome = suites.conduct(
+    outcome = suites.run_suite(
         suites.find(str(tiny)), [SHORT, LONG, "pie"], folder=tmp_path / "out", only=["1.1"], engine="native,linux",
         allow_unequal_buffers=True,
     )  # fmt: skip
@@ -312,7 +312,7 @@ def where_engines_turn_the_order_is_the_headline(tiny: Path, tmp_path: Path, mon
     head, *told = engines.headline(outcome)
     assert head.startswith("Of 6 comparisons of two disciplines, native and linux both tell ")
     assert f"1.1 One flow, mean queue delay: {SHORT} in native and {LONG} in linux is ahead of the other." in told
-    shown = page.write(outcome, tmp_path / "out").read_text()
+    shown = suite_page.write(outcome, tmp_path / "out").read_text()
     assert head in shown
     glance = shown[shown.index('id="glance"') : shown.index("</nav>")]
     assert f"{LONG} on linux</th>" in glance
@@ -333,7 +333,7 @@ def what_one_engine_alone_tells_apart_is_no_turn(tiny: Path, monkeypatch: pytest
 
 
 def one_engine_has_no_headline(tiny: Path, tmp_path: Path) -> None:
-    outcome = suites.conduct(suites.find(str(tiny)), ["codel", "pie"], folder=tmp_path / "out", only=["1.1"])
+    outcome = suites.run_suite(suites.find(str(tiny)), ["codel", "pie"], folder=tmp_path / "out", only=["1.1"])
     assert engines.headline(outcome) == []
     assert "engines" not in suites.document(outcome)
 

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from kernel import needs_kernel
 
-from aqmlab.engine.linux import guest, place
+from aqmlab.engine.linux import guest, kernel_image
 from aqmlab.engine.linux.guest import Watch
 
 pytestmark = needs_kernel
@@ -71,10 +71,10 @@ def _run(folder: Path, aqm: str, server: list[str], client: list[str], seed: int
     link = ["link", "--self-contained", "--down", RATE, "--up", RATE, "--rtt", RTT, "--aqm", aqm, "--seed", str(seed)]
     link += ["--log", "log.csv", "--pcap", "near.pcapng", "--json", "link.json", "--server", shlex.join(server)]
     (job / "command").write_text(shlex.join([sys.executable, "-P", "-m", "aqmlab", *link, "--", *client]))
-    built = place.found().folder
-    (job / "guest").write_text(f"{built / place.ROOT / 'guest'}\n")
+    built = kernel_image.found().folder
+    (job / "guest").write_text(f"{built / kernel_image.ROOT / 'guest'}\n")
     # Without IPv6, which asks about neighbours and groups when it likes: nothing travels but what is sent.
-    command = [*guest.kernel(str(built / place.KERNEL)), "rootflags=/", f"init={INIT}", "ipv6.disable=1"]
+    command = [*guest.kernel(str(built / kernel_image.KERNEL)), "rootflags=/", f"init={INIT}", "ipv6.disable=1"]
     guest.ended(command, folder, seed, "aqmlab link", Watch())
     if not (job / "done").exists():
         pytest.fail((job / "said").read_text() if (job / "said").exists() else (folder / "console").read_text())

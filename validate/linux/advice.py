@@ -20,7 +20,7 @@ from aqmlab.advice.ways import target
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-import marked
+import splice_tables
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/engines.md"
 # Lines, as `aqmlab advise --quick --seeds 3` was asked: rates, link layer, and the share that the chosen way shapes to.
@@ -54,7 +54,7 @@ def main() -> None:
         lines.append(line)
     if given.write:
         made = "\n".join(lines)
-        PAGE.write_text(marked.replaced(PAGE.read_text(), "<!-- advice -->", "<!-- end -->", f"\n{made}\n"))
+        PAGE.write_text(splice_tables.replaced(PAGE.read_text(), "<!-- advice -->", "<!-- end -->", f"\n{made}\n"))
 
 
 def table(seeds: int, jobs: int, out: Path) -> Iterator[str]:

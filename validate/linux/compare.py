@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import aqmlab
-from aqmlab.engine.linux import place
+from aqmlab.engine.linux import kernel_image
 from aqmlab.plots import style
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.vocabulary.errors import InputError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-import marked
+import splice_tables
 
 HERE = Path(__file__).resolve().parent
 POINTS, KERNEL, README = HERE / "points.csv", HERE / "kernel.csv", HERE / "README.md"
@@ -155,7 +155,7 @@ def run_kernel(points: Sequence[Point], seeds: int, jobs: int) -> None:
     known = read_kernel()
     if not KERNEL.exists():
         KERNEL.write_text(",".join(["point", "seed", *METRICS, "kernel"]) + "\n")
-    release = place.found().release
+    release = kernel_image.found().release
     for point in points:
         since = len(known[point.id]["loss"]) if point.id in known else 0
         if since >= seeds:
@@ -242,7 +242,7 @@ def figure(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
 def write(parts: Iterable[str]) -> None:
     """Put what was computed into README.md, between its two marks."""
     lines = "\n\n".join(parts)
-    README.write_text(marked.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n"))
+    README.write_text(splice_tables.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n"))
 
 
 def main() -> int:

@@ -29,11 +29,11 @@ from typing import Any
 
 import aqmlab
 from aqmlab import engine
-from aqmlab.engine.linux import place
+from aqmlab.engine.linux import kernel_image
 from aqmlab.files import disk
 from aqmlab.live import comparing
-from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
+from aqmlab.live.link_json import lateness_ms
 from aqmlab.plots import style
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.stats import statistics as stats
@@ -42,7 +42,7 @@ from aqmlab.vocabulary.units import parse_span
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
-import marked
+import splice_tables
 
 HERE = Path(__file__).resolve().parent
 README, FIGURE = HERE / "README.md", HERE / "live.svg"
@@ -170,7 +170,7 @@ def build() -> str:
 
 def kernel(cell: Cell, seed: int, options: argparse.Namespace) -> Row:
     """Run a cell in the kernel in virtual time."""
-    return _compared(cell, seed, options, "linux", place.found().release)
+    return _compared(cell, seed, options, "linux", kernel_image.found().release)
 
 
 def _compared(cell: Cell, seed: int, options: argparse.Namespace, engine: str, made_by: str) -> Row:
@@ -424,7 +424,7 @@ def figure(found: Table) -> str:
 def write(parts: Iterable[str]) -> None:
     """Put what was computed into README.md, between its two marks."""
     lines = "\n\n".join(parts)
-    README.write_text(marked.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n"))
+    README.write_text(splice_tables.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n"))
 
 
 FLOWS, RATES, RTTS = ("1", "4", "16"), ("10mbit", "50mbit"), ("20ms", "80ms")

@@ -40,7 +40,7 @@ CELLS: tuple[tuple[int, str, str, str, str, tuple[str, ...]], ...] = (
 
 
 @dataclass
-class Told:
+class SwitchReport:
     """What the logs of a run say."""
 
     packets: int = 0
@@ -72,9 +72,9 @@ def logs(flows: str, rate: str, rtt: str, aqm: str) -> Iterator[tuple[str, list[
             yield name.split(".", 1)[1], [json.loads(record) for record in content.split(b"\x1e")[2:]]
 
 
-def told(flows: str, rate: str, rtt: str, aqm: str) -> Told:
+def told(flows: str, rate: str, rtt: str, aqm: str) -> SwitchReport:
     """Read the logs of one run."""
-    found, drops, senders = Told(), dict[int, list[tuple[float, int]]](), dict[int, list[dict[str, Any]]]()
+    found, drops, senders = SwitchReport(), dict[int, list[tuple[float, int]]](), dict[int, list[dict[str, Any]]]()
     for name, events in logs(flows, rate, rtt, aqm):
         if name.startswith("sender"):
             senders[int(name.removeprefix("sender-").removesuffix(".sqlog"))] = events
@@ -92,7 +92,7 @@ def told(flows: str, rate: str, rtt: str, aqm: str) -> Told:
     return found
 
 
-def _add(found: Told, events: list[dict[str, Any]], drops: list[tuple[float, int]]) -> None:
+def _add(found: SwitchReport, events: list[dict[str, Any]], drops: list[tuple[float, int]]) -> None:
     """Add what the log of a sender says, of which these packets were dropped."""
     sent: dict[int, float] = {}
     windows: list[tuple[float, int]] = []

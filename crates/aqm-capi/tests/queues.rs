@@ -21,9 +21,9 @@ const PACKETS: u64 = 1000;
 
 /// What became of packets, in words.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct Reports(Vec<String>);
 
-impl Observer for Told {
+impl Observer for Reports {
     fn on_drop(&mut self, packet: Packet, reason: DropReason, _point: DropPoint) {
         self.0.push(format!("dropped {} {}", packet.cookie, reason as u8));
     }
@@ -88,7 +88,7 @@ fn by_itself(text: &str) -> Vec<String> {
     let link = Link { rate: Rate::from_bits_per_sec(8_000_000), mtu: 1514, overhead: 14 };
     let mut qdisc = Spec::parse(text).unwrap().build(link, Random::stream(7, "bottleneck")).unwrap();
     assert!(!qdisc.emits(), "{text}: the library has no way to send packets");
-    let mut told = Told::default();
+    let mut told = Reports::default();
     for (now, arriving) in calls() {
         while let Some(due) = qdisc.next_wakeup().filter(|due| due.as_nanos() <= now) {
             qdisc.wake(due, &mut told);

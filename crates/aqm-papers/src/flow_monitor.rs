@@ -140,7 +140,7 @@ const LOOK: Span = Span::from_secs(1);
 struct FlowMonitor {
     overhead: u32,
     /// Two for each flow: there and back.
-    flows: Vec<Seen>,
+    flows: Vec<FlowCounts>,
     /// When each packet under way was sent, and its number in ns-3, by its place in the slab.
     sent: Vec<(Time, u64)>,
     /// Numbers given so far, and when the last packet of a number came into a queue, if none has left since.
@@ -166,7 +166,7 @@ struct FlowMonitor {
 }
 
 #[derive(Clone, Default)]
-struct Seen {
+struct FlowCounts {
     first_sent: Option<Time>,
     last_received: Time,
     sent: u64,
@@ -200,10 +200,10 @@ impl FlowMonitor {
         FlowMonitor { overhead, ..FlowMonitor::default() }
     }
 
-    fn seen(&mut self, packet: &Packet) -> &mut Seen {
+    fn seen(&mut self, packet: &Packet) -> &mut FlowCounts {
         let index = place(packet);
         if self.flows.len() <= index {
-            self.flows.resize(index + 1, Seen::default());
+            self.flows.resize(index + 1, FlowCounts::default());
         }
         &mut self.flows[index]
     }

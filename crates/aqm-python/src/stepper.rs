@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 /// What is seen after a step: time (ns), backlog in packets and bytes, and since the start packets that arrived and
 /// departed, bytes that departed, packets that the law dropped, that found the queue full, that were marked, and the
 /// sum of sojourn times (ns).
-type Seen = (u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
+type Snapshot = (u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
 
 /// A run that its caller takes step by step, in any thread, one at a time; none any more once it has failed.
 #[pyclass(frozen, module = "aqmlab._native")]
@@ -51,7 +51,12 @@ impl Stepper {
     }
 
     /// Changes parameters, goes on for some nanoseconds (none: to the next arrival), and says what is seen then.
-    fn step(&self, py: Python<'_>, settings: Vec<(String, String)>, span_ns: Option<u64>) -> PyResult<Seen> {
+    fn step(
+        &self,
+        py: Python<'_>,
+        settings: Vec<(String, String)>,
+        span_ns: Option<u64>,
+    ) -> PyResult<Snapshot> {
         let settings: Vec<_> = settings.iter().map(|(name, value)| (&**name, &**value)).collect();
         let mut held = self.run()?;
         let run = held.as_mut().ok_or_else(|| input("step: the run has failed"))?;
@@ -81,7 +86,7 @@ impl Stepper {
     }
 }
 
-fn seen(run: &Stepped) -> Seen {
+fn seen(run: &Stepped) -> Snapshot {
     let (backlog, counters) = (run.backlog(), run.counters());
     let early = counters.dropped_early();
     (

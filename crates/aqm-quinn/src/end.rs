@@ -5,7 +5,7 @@ use crate::config::{self, Seeds};
 use crate::work::{Reader, Work, Writer};
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
-use aqm_sim::stack::{End, Lost};
+use aqm_sim::stack::{self, Lost};
 use aqm_sim::transport::Values;
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{
@@ -126,7 +126,7 @@ impl QuinnEnd {
     }
 }
 
-impl End for QuinnEnd {
+impl stack::Endpoint for QuinnEnd {
     fn on_datagram(&mut self, datagram: &[u8], ecn: Ecn, now: Time) {
         let now = instant(now);
         let ecn = match ecn {

@@ -16,7 +16,7 @@ use aqm_core::units::Bytes;
 use aqm_sim::stack::{Ends, Info, MINIMAL, Stack, Task};
 use aqm_sim::transport::Values;
 use end::QuinnEnd;
-use work::{Done, Reader, Writer};
+use work::{Finished, Reader, Writer};
 
 /// The stack.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl Stack for Quinn {
         let (client, server) = (config::seeds(&mut task.random), config::seeds(&mut task.random));
         let transport = config::transport(values);
         let marks = values.choice("ecn") == "classic";
-        let done = Done::default();
+        let done = Finished::default();
         let writer = Writer::new(task.size, values.count("streams"), done.clone());
         Ok(Ends {
             client: Box::new(QuinnEnd::client(&transport, values, &client, task.start, marks, writer)?),

@@ -9,9 +9,9 @@ use std::time::Instant;
 /// Whether all is done. Both ends of a flow know it as soon as the writer does: the packet that would say so may be lost, and
 /// quinn-proto holds it back where congestion control has data wait.
 #[derive(Clone, Default)]
-pub(crate) struct Done(Arc<AtomicBool>);
+pub(crate) struct Finished(Arc<AtomicBool>);
 
-impl Done {
+impl Finished {
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -57,13 +57,13 @@ pub(crate) struct Writer {
     /// Whether the application writes more, one stream after the other.
     goes_on: bool,
     turn: usize,
-    done: Done,
+    done: Finished,
 }
 
 impl Writer {
     /// Spreads `size` over `streams`; the first have a byte more if it does not come out even. Of 0 bytes the application
     /// writes more.
-    pub(crate) fn new(size: Option<u64>, streams: u32, done: Done) -> Writer {
+    pub(crate) fn new(size: Option<u64>, streams: u32, done: Finished) -> Writer {
         let (streams, size) = (u64::from(streams), size);
         let share = |number| size.map(|size| size / streams + u64::from(number < size % streams));
         let shares: Vec<_> = (0..streams).map(share).collect();
@@ -154,11 +154,11 @@ impl Work for Writer {
 /// Reads what has come, at once.
 pub(crate) struct Reader {
     delivered: u64,
-    done: Done,
+    done: Finished,
 }
 
 impl Reader {
-    pub(crate) fn new(done: Done) -> Reader {
+    pub(crate) fn new(done: Finished) -> Reader {
         Reader { delivered: 0, done }
     }
 

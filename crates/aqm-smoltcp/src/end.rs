@@ -3,7 +3,7 @@
 use crate::device::Device;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
-use aqm_sim::stack::{End, PACKET};
+use aqm_sim::stack::{Endpoint, PACKET};
 use aqm_sim::transport::Values;
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer};
@@ -130,7 +130,7 @@ fn take(socket: &mut Socket<'_>, read: &mut u64) -> bool {
     *read > before || is_over
 }
 
-impl End for SmolEnd {
+impl Endpoint for SmolEnd {
     fn on_datagram(&mut self, datagram: &[u8], _: Ecn, now: Time) {
         self.device.arrived.push_back(datagram.to_vec());
         self.settle(now);

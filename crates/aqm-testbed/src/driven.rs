@@ -10,7 +10,7 @@ use aqm_core::units::Time;
 use aqm_sim::report::RunError;
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{FlowGroup, Named, Scenario, Source, Transport};
-use aqm_sim::stack::{End, Ends, Info, LARGEST_DATAGRAM, MINIMAL, Stack, Task};
+use aqm_sim::stack::{Endpoint, Ends, Info, LARGEST_DATAGRAM, MINIMAL, Stack, Task};
 use aqm_sim::stepped::Stepped;
 use aqm_sim::transport::Values;
 use std::collections::VecDeque;
@@ -259,7 +259,7 @@ struct OwnEnd {
     delivered: u64,
 }
 
-impl End for OwnEnd {
+impl Endpoint for OwnEnd {
     fn on_datagram(&mut self, datagram: &[u8], ecn: Ecn, now: Time) {
         self.delivered += datagram.len() as u64;
         let arrival = Arrival { end: self.number, time: now, ecn, datagram: datagram.to_vec() };

@@ -28,8 +28,8 @@ mod path;
 
 pub use aqm_core::packet::Ecn;
 pub use aqm_core::units::{Span, Time};
-pub use aqm_sim::stack::{End, Ends, Info, LARGEST_DATAGRAM, Lost, MINIMAL, Stack, Task};
+pub use aqm_sim::stack::{Endpoint, Ends, Info, LARGEST_DATAGRAM, Lost, MINIMAL, Stack, Task};
 pub use aqm_sim::transport::Values;
 pub use driven::{Arrival, Driven, Refusal};
-pub use outcome::{Found, Outcome};
+pub use outcome::{MeasuredValue, Outcome};
 pub use path::Path;

@@ -7,7 +7,7 @@ use aqm_sim::report::{FlowRow, Report};
 use aqm_sim::scenario::Scenario;
 use std::path::{Path, PathBuf};
 
-/// A finished run. Each figure is [`Found`], which is asserted about.
+/// A finished run. Each figure is [`MeasuredValue`], which is asserted about.
 pub struct Outcome {
     report: Report,
     /// What was run, in one line.
@@ -16,7 +16,7 @@ pub struct Outcome {
 }
 
 /// A figure of a run.
-pub struct Found<'a> {
+pub struct MeasuredValue<'a> {
     outcome: &'a Outcome,
     what: String,
     unit: &'static str,
@@ -38,23 +38,23 @@ impl Outcome {
 
     /// Payload that a group's applications got, all its flows together, Mbit/s.
     #[track_caller]
-    pub fn goodput(&self, group: &str) -> Found<'_> {
+    pub fn goodput(&self, group: &str) -> MeasuredValue<'_> {
         let sum = self.group(group).map(|flow| flow.goodput_mbit).sum();
         self.found(format!("goodput of {group}"), " Mbit/s", Some(sum))
     }
 
     /// Mean sojourn time in the bottleneck's queue, ms.
-    pub fn qdelay_mean(&self) -> Found<'_> {
+    pub fn qdelay_mean(&self) -> MeasuredValue<'_> {
         self.found("mean queue delay".to_owned(), " ms", self.value("qdelay_mean_ms"))
     }
 
     /// 99th percentile of the sojourn time in the bottleneck's queue, ms.
-    pub fn qdelay_p99(&self) -> Found<'_> {
+    pub fn qdelay_p99(&self) -> MeasuredValue<'_> {
         self.found("queue delay, 99th percentile,".to_owned(), " ms", self.value("qdelay_p99_ms"))
     }
 
     /// Jain's index of the goodputs of all flows: 1 if all get the same.
-    pub fn fairness(&self) -> Found<'_> {
+    pub fn fairness(&self) -> MeasuredValue<'_> {
         let goodputs = || self.report.flows.iter().map(|flow| flow.goodput_mbit);
         let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|each| each * each).sum::<f64>());
         let index = sum * sum / (goodputs().count() as f64 * squares);
@@ -63,7 +63,7 @@ impl Outcome {
 
     /// Share of a group's packets that the bottleneck's queue dropped.
     #[track_caller]
-    pub fn loss(&self, group: &str) -> Found<'_> {
+    pub fn loss(&self, group: &str) -> MeasuredValue<'_> {
         let (dropped, arrived) = self
             .group(group)
             .fold((0, 0), |sums, flow| (sums.0 + flow.packets_dropped, sums.1 + flow.packets_arrived));
@@ -86,7 +86,7 @@ impl Outcome {
     /// # Panics
     /// If there is none of that name.
     #[track_caller]
-    pub fn metric(&self, name: &str) -> Found<'_> {
+    pub fn metric(&self, name: &str) -> MeasuredValue<'_> {
         let metrics = &self.report.metrics;
         let plain = name.rsplit('.').next().unwrap_or(name);
         if !metrics.contains_key(name) && METRICS.iter().all(|metric| metric.name() != plain) {
@@ -112,8 +112,8 @@ impl Outcome {
         self.report.metrics.get(name).copied()
     }
 
-    fn found(&self, what: String, unit: &'static str, value: Option<f64>) -> Found<'_> {
-        Found { outcome: self, what, unit, value }
+    fn found(&self, what: String, unit: &'static str, value: Option<f64>) -> MeasuredValue<'_> {
+        MeasuredValue { outcome: self, what, unit, value }
     }
 
     /// Writes the figure and the capture, and says where they are.
@@ -133,7 +133,7 @@ impl Outcome {
     }
 }
 
-impl Found<'_> {
+impl MeasuredValue<'_> {
     /// The figure itself; none if the run has no such figure.
     pub fn value(&self) -> Option<f64> {
         self.value
@@ -156,7 +156,7 @@ impl Found<'_> {
         if self.value.is_some_and(holds) {
             return;
         }
-        let Found { outcome, what, unit, value } = self;
+        let MeasuredValue { outcome, what, unit, value } = self;
         let found = value.map_or_else(
             || "undefined (nothing arrived, or not all completed)".to_owned(),
             |value| format!("{value:.4}{unit}"),

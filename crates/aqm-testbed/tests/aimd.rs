@@ -1,6 +1,6 @@
 //! A transport of sixty lines on the bench: it passes under PIE. This file may be copied into a package's `tests`.
 
-use aqm_testbed::{Ecn, End, Ends, Info, MINIMAL, Path, Span, Stack, Task, Time, Values};
+use aqm_testbed::{Ecn, Endpoint, Ends, Info, MINIMAL, Path, Span, Stack, Task, Time, Values};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Numbered datagrams that are not repeated; each is answered. The window grows by a packet each round trip and is halved for loss.
@@ -14,7 +14,7 @@ struct Sender {
     silent_at: Time,
 }
 
-impl End for Sender {
+impl Endpoint for Sender {
     fn on_datagram(&mut self, answer: &[u8], _: Ecn, now: Time) {
         let number = u64::from_le_bytes(answer.try_into().unwrap());
         self.silent_at = now + Span::from_millis(1000);
@@ -67,7 +67,7 @@ struct Receiver {
     bytes: u64,
 }
 
-impl End for Receiver {
+impl Endpoint for Receiver {
     fn on_datagram(&mut self, datagram: &[u8], _: Ecn, _: Time) {
         self.bytes += datagram.len() as u64;
         self.answers.push_back(datagram[..8].to_vec());

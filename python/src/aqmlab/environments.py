@@ -39,7 +39,7 @@ try:
 except ImportError:
     raise missing("environments need gymnasium", "gym") from None
 
-Seen: TypeAlias = npt.NDArray[np.float32]
+Observation: TypeAlias = npt.NDArray[np.float32]
 
 # What is seen is in these units, and cut off at so many of them.
 DELAY_S = 0.02
@@ -77,7 +77,7 @@ def reward(step: Step) -> float:
     return min(step.utilization, 1.0) - step.sojourn_s / COST_S
 
 
-class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
+class _QueueEnv(gymnasium.Env[Observation, Any], EzPickle, ABC):
     """A run whose discipline is told something before each step.
 
     What is seen: backlog and sojourn time (in units of 20 ms), utilization, and arrivals, signals and overflows per
@@ -112,7 +112,9 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
         self._in_use = threading.Lock()
         self._try()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin a run.
 
         Raises:
@@ -127,7 +129,7 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
             self._sojourn_s = 0.0
             return self._seen(self._happened(self._before)), {}
 
-    def step(self, action: Any) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Tell the discipline, and go on to the end of the interval or to the next arrival.
 
         Raises:
@@ -214,7 +216,7 @@ class _QueueEnv(gymnasium.Env[Seen, Any], EzPickle, ABC):
             overflows - then[7],
         )
 
-    def _seen(self, step: Step) -> Seen:
+    def _seen(self, step: Step) -> Observation:
         packets = max(step.seconds * self._rate_bps / 8 / 1514, 1.0)
         seen = (
             step.waiting_s / DELAY_S,

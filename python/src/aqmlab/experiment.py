@@ -20,7 +20,7 @@ from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
 from aqmlab.results.precision import Precision
 from aqmlab.runs import runner
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.runs.watcher import Watcher, default
 from aqmlab.runs.workers import Elsewhere, Threads, Workers
 from aqmlab.scenario import Experiment, Plan, cost
@@ -78,7 +78,7 @@ def report(folder: Path, watcher: Watcher | None = None) -> Result:
         return publishing.publish(Result(manifest, kept.frames, folder), place)
 
 
-def conduct(
+def run_experiment(
     experiment: Experiment,
     command: str,
     jobs: int | None = None,
@@ -159,14 +159,14 @@ def _two_stages(
     until.check(seeds)
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary, "result") if folder is None else folder
-        pilot = conduct(experiment, command, jobs, place, watcher, with_report=False, **settings)
+        pilot = run_experiment(experiment, command, jobs, place, watcher, with_report=False, **settings)
         if pilot.is_partial:
             return pilot
         stop = until.stop(pilot, seeds)
         given = {"seeds": (str(stop["seeds"]),)}
         points = tuple(replace(one, given={**one.given, **given}) for one in experiment.points)
         wider = replace(experiment, points=points)
-        whole = conduct(
+        whole = run_experiment(
             wider, command, jobs, place, watcher, with_report=with_report and folder is not None, stop=stop, **settings
         )
         return whole if folder is not None else replace(whole, folder=None)
@@ -213,10 +213,10 @@ def _conduct(
     if place:
         place.begin(manifest, earlier)
 
-    def each(done: Done) -> list[Done]:
-        return [Done(task, done.report) for task in alike[done.run.key]]
+    def each(done: FinishedRun) -> list[FinishedRun]:
+        return [FinishedRun(task, done.report) for task in alike[done.run.key]]
 
-    def keep(done: Done) -> None:
+    def keep(done: FinishedRun) -> None:
         if place:
             for one in each(done):
                 place.keep(one)
@@ -405,4 +405,4 @@ def checked(result: Result) -> Result:
     return result
 
 
-__all__ = ["checked", "conduct", "load", "merge", "report"]
+__all__ = ["checked", "load", "merge", "report", "run_experiment"]

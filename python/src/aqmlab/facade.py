@@ -19,7 +19,7 @@ from aqmlab import engine as engines
 from aqmlab import experiment, scenario
 from aqmlab.files import shipped
 from aqmlab.results import Result as Plain
-from aqmlab.results import document
+from aqmlab.results import result_json
 from aqmlab.results.frames import FRAMES
 from aqmlab.results.precision import Precision
 from aqmlab.runs.watcher import Watcher
@@ -46,7 +46,7 @@ class Result(Plain):
     @functools.cached_property
     def differences(self) -> pl.DataFrame:
         """Paired differences against the first AQM, with Holm's correction, in numbers and in words."""
-        return document.differences(self)
+        return result_json.differences(self)
 
     @property
     def plot(self) -> Plotter:
@@ -85,7 +85,7 @@ class Result(Plain):
 
     def document(self) -> dict[str, Any]:
         """Return the result as plain data (JSON): format_version, scenario, runs, summary."""
-        return document.document(self)
+        return result_json.document(self)
 
     def to_json(self) -> str:
         """Return the document as JSON."""
@@ -163,7 +163,9 @@ def compare(
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
     settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return with_methods(experiment.checked(experiment.conduct(asked, "compare", jobs, folder, until=until, **settings)))
+    return with_methods(
+        experiment.checked(experiment.run_experiment(asked, "compare", jobs, folder, until=until, **settings))
+    )
 
 
 def sweep(
@@ -213,7 +215,9 @@ def sweep(
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
     settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
-    return with_methods(experiment.checked(experiment.conduct(asked, "sweep", jobs, folder, until=until, **settings)))
+    return with_methods(
+        experiment.checked(experiment.run_experiment(asked, "sweep", jobs, folder, until=until, **settings))
+    )
 
 
 def run(
@@ -242,7 +246,9 @@ def run(
     folder = None if out is None else Path(out)
     return with_methods(
         experiment.checked(
-            experiment.conduct(asked, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard)
+            experiment.run_experiment(
+                asked, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard
+            )
         )
     )
 

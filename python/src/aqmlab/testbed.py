@@ -92,45 +92,45 @@ def run(
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished run. Each figure is `Found`, which is asserted about."""
+    """A finished run. Each figure is `MeasuredValue`, which is asserted about."""
 
     #: Everything that is known of the run.
     result: facade.Result
     folder: Path | None
 
-    def goodput(self, group: str) -> Found:
+    def goodput(self, group: str) -> MeasuredValue:
         """Return the payload that a group's applications got, all its flows together, Mbit/s."""
-        return Found(self, f"goodput of {group}", " Mbit/s", sum(self._group(group)["goodput_mbit"].to_list()))
+        return MeasuredValue(self, f"goodput of {group}", " Mbit/s", sum(self._group(group)["goodput_mbit"].to_list()))
 
-    def qdelay_mean(self) -> Found:
+    def qdelay_mean(self) -> MeasuredValue:
         """Return the mean sojourn time in the bottleneck's queue, ms."""
-        return Found(self, "mean queue delay", " ms", self._value("qdelay_mean_ms"))
+        return MeasuredValue(self, "mean queue delay", " ms", self._value("qdelay_mean_ms"))
 
-    def qdelay_p99(self) -> Found:
+    def qdelay_p99(self) -> MeasuredValue:
         """Return the 99th percentile of the sojourn time in the bottleneck's queue, ms."""
-        return Found(self, "queue delay, 99th percentile,", " ms", self._value("qdelay_p99_ms"))
+        return MeasuredValue(self, "queue delay, 99th percentile,", " ms", self._value("qdelay_p99_ms"))
 
-    def fairness(self) -> Found:
+    def fairness(self) -> MeasuredValue:
         """Return Jain's index of the goodputs of all flows: 1 if all get the same."""
         goodputs: list[float] = self.result.flows["goodput_mbit"].to_list()
         squares = sum(goodput**2 for goodput in goodputs)
         index = sum(goodputs) ** 2 / (len(goodputs) * squares) if squares > 0 else None
-        return Found(self, "fairness (Jain's index)", "", index)
+        return MeasuredValue(self, "fairness (Jain's index)", "", index)
 
-    def loss(self, group: str) -> Found:
+    def loss(self, group: str) -> MeasuredValue:
         """Return the share of a group's packets that the bottleneck's queue dropped."""
         flows = self._group(group)
         dropped, arrived = (sum(flows[column].to_list()) for column in ("packets_dropped", "packets_arrived"))
-        return Found(self, f"loss of {group}", "", dropped / arrived if arrived else None)
+        return MeasuredValue(self, f"loss of {group}", "", dropped / arrived if arrived else None)
 
     def completed_by(self, group: str, seconds: float) -> None:
         """Assert that all flows of a group had delivered their size this many seconds after the run began."""
         ends = self._group(group).select(pl.col("start_s") + pl.col("fct_s")).to_series()
         # Null or not a number where a flow has not completed.
         last = ends.max() if ends.is_finite().fill_null(value=False).all() else None
-        Found(self, f"completion of {group}", " s", last).at_most(seconds)  # type: ignore[arg-type]
+        MeasuredValue(self, f"completion of {group}", " s", last).at_most(seconds)  # type: ignore[arg-type]
 
-    def metric(self, name: str) -> Found:
+    def metric(self, name: str) -> MeasuredValue:
         """Return any metric of the run by its name, as ``class.cubic.owd_p99_ms``.
 
         Raises:
@@ -141,7 +141,7 @@ class Outcome:
         # A metric may have no value; a group or a port that there is has some.
         if not is_metric(name) or not any(one.startswith(split(name)[0]) for one in found):
             raise unknown("metric", name, found)
-        return Found(self, name, "", self._value(name))
+        return MeasuredValue(self, name, "", self._value(name))
 
     def keep(self) -> str:
         """Write the figure and the capture, and return where they are, in words; or why one of them is not."""
@@ -181,7 +181,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Found:
+class MeasuredValue:
     """A figure of a run; its value is None if the run has no such figure, because a flow has not completed, say."""
 
     outcome: Outcome

@@ -25,7 +25,7 @@ use super::flow_queueing::{self, FlowHash};
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::law::pie::{Compact, DepartureRate, Linux, Params as Law, Seen, State};
+use crate::law::pie::{Compact, DepartureRate, Linux, Params as Law, QueueState, State};
 use crate::law::{Periodic, Verdict};
 use crate::link::Link;
 use crate::packet::Packet;
@@ -272,7 +272,7 @@ impl Discipline for FqPie {
             return cx.drop(packet, DropReason::Overlimit);
         }
         let bytes = self.flows.bytes(flow);
-        let seen = Seen { packets: u64::from(bytes > 0), bytes, third_full: false };
+        let seen = QueueState { packets: u64::from(bytes > 0), bytes, third_full: false };
         let (length, now) = (packet.length, cx.now);
         let verdict = if self.is_linux() {
             self.with(flow, |law, state, _| Linux::arrive(law, state, seen, length, || cx.uniform()))

@@ -25,7 +25,7 @@ use super::single::{Gate, Single};
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::law::pie::{Estimator, Linux, Ns3, Params as Law, Seen, State};
+use crate::law::pie::{Estimator, Linux, Ns3, Params as Law, QueueState, State};
 use crate::law::{Pi, Verdict};
 use crate::link::Link;
 use crate::packet::Packet;
@@ -250,9 +250,9 @@ pub(super) fn estimator(params: &Params) -> Estimator {
 
 /// The queue as an arriving packet finds it.
 #[inline]
-pub(super) fn seen(queue: Backlog, limit: Size) -> Seen {
+pub(super) fn seen(queue: Backlog, limit: Size) -> QueueState {
     let third_full = queue.in_unit_of(limit).saturating_mul(3) >= limit.count();
-    Seen { packets: queue.packets, bytes: queue.bytes, third_full }
+    QueueState { packets: queue.packets, bytes: queue.bytes, third_full }
 }
 
 /// The program whose order of steps is followed, with what it keeps beside the state of the law.

@@ -4,7 +4,7 @@
 //! Random numbers: one per arriving packet that passes no safeguard while the accumulated probability is in 0.85 ..
 //! 8.5.
 
-use super::pie::{Seen, tuning};
+use super::pie::{QueueState, tuning};
 use super::{Periodic, Pi};
 use crate::units::{Span, Time};
 
@@ -120,7 +120,13 @@ impl Params {
 
     /// Whether an arriving packet of `length` bytes is to be dropped (`drop_early`); `uniform` draws from [0, 1).
     #[inline]
-    pub fn drops(&self, state: &mut State, seen: Seen, length: u32, uniform: impl FnOnce() -> f64) -> bool {
+    pub fn drops(
+        &self,
+        state: &mut State,
+        seen: QueueState,
+        length: u32,
+        uniform: impl FnOnce() -> f64,
+    ) -> bool {
         if state.burst_allowance > Span::ZERO {
             return false;
         }
@@ -240,7 +246,7 @@ mod tests {
         }
     }
 
-    const FULL: Seen = Seen { packets: 9, bytes: 9000, third_full: true };
+    const FULL: QueueState = QueueState { packets: 9, bytes: 9000, third_full: true };
 
     fn at(millis: u64) -> Time {
         Time::from_nanos(millis * 1_000_000)
@@ -287,7 +293,7 @@ mod tests {
     fn nothing_is_dropped_before_a_third_of_the_buffer_was_used() {
         let law = law();
         let mut state = State { drop_prob: 1.0, qdelay_old: 0.05, ..law.start() };
-        let below = Seen { third_full: false, ..FULL };
+        let below = QueueState { third_full: false, ..FULL };
         assert!((0..99).all(|_| !law.drops(&mut state, below, 1024, || 0.0)));
         assert!(law.drops(&mut state, FULL, 1024, || 0.0));
         assert_eq!(state.burst_allowance(), Span::from_millis(142));
@@ -319,7 +325,8 @@ mod tests {
     fn low_delay_and_two_mean_packets_are_safe() {
         let law = law();
         let working = State { drop_prob: 0.19, accu_prob: 9.0, burst: Burst::Protected, ..law.start() };
-        let drops = |state: State, bytes| law.drops(&mut { state }, Seen { bytes, ..FULL }, 1024, || 0.0);
+        let drops =
+            |state: State, bytes| law.drops(&mut { state }, QueueState { bytes, ..FULL }, 1024, || 0.0);
         assert!(!drops(State { qdelay_old: 0.0049, ..working }, 9000));
         assert!(drops(State { qdelay_old: 0.005, ..working }, 9000));
         assert!(drops(State { qdelay_old: 0.0, drop_prob: 0.2, ..working }, 9000));

@@ -50,7 +50,7 @@ pub struct Params {
 
 /// The queue as an arriving packet finds it, without itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct QueueState {
     /// Queued packets.
     pub packets: u64,
     /// Queued bytes.
@@ -151,7 +151,7 @@ impl Params {
     pub fn arrive(
         &self,
         state: &mut State,
-        seen: Seen,
+        seen: QueueState,
         length: u32,
         now: Time,
         uniform: impl FnOnce() -> f64,
@@ -176,7 +176,13 @@ impl Params {
     }
 
     /// Random drops behind the safeguards: a low delay at a modest probability, or hardly a queue.
-    fn drop_early(&self, state: &mut State, seen: Seen, length: u32, uniform: impl FnOnce() -> f64) -> bool {
+    fn drop_early(
+        &self,
+        state: &mut State,
+        seen: QueueState,
+        length: u32,
+        uniform: impl FnOnce() -> f64,
+    ) -> bool {
         if self.low(state.qdelay_old) && state.drop_prob < 0.2 {
             return false;
         }

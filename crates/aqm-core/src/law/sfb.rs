@@ -45,7 +45,7 @@ impl Places {
 
 /// What a flow finds in its bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct BinState {
     /// The lowest probability (`p_min`): that of a bin which the flow has to itself, if there is one.
     pub probability: f64,
     /// The fewest packets.
@@ -90,8 +90,8 @@ impl Bins {
 
     /// A packet of the flow of `places` has arrived: BLUE's events in each of its bins, and what it finds there.
     #[inline]
-    pub fn arrive(&mut self, places: Places, target: u32, blue: &blue::Params) -> Found {
-        let mut found = Found { probability: 1.0, packets: u32::MAX };
+    pub fn arrive(&mut self, places: Places, target: u32, blue: &blue::Params) -> BinState {
+        let mut found = BinState { probability: 1.0, packets: u32::MAX };
         for place in places.bins() {
             let Some(bin) = self.bins.get_mut(place) else { break };
             if bin.packets == 0 {
@@ -148,15 +148,15 @@ mod tests {
         let mut bins = Bins::new(2, 16);
         let found = |bins: &mut Bins| bins.arrive(bins.places(7), 2, &BLUE);
         (0..2).for_each(|_| bins.add(bins.places(7)));
-        assert_eq!(found(&mut bins), Found { probability: 0.5, packets: 2 });
-        assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 2 });
+        assert_eq!(found(&mut bins), BinState { probability: 0.5, packets: 2 });
+        assert_eq!(found(&mut bins), BinState { probability: 1.0, packets: 2 });
         assert_eq!(bins.highest(), 1.0);
         bins.remove(bins.places(7));
-        assert_eq!(found(&mut bins), Found { probability: 1.0, packets: 1 });
+        assert_eq!(found(&mut bins), BinState { probability: 1.0, packets: 1 });
         bins.remove(bins.places(7));
-        assert_eq!(found(&mut bins), Found { probability: 0.75, packets: 0 });
+        assert_eq!(found(&mut bins), BinState { probability: 0.75, packets: 0 });
         bins.restart(1);
-        assert_eq!(found(&mut bins), Found { probability: 0.0, packets: 0 });
+        assert_eq!(found(&mut bins), BinState { probability: 0.0, packets: 0 });
     }
 
     #[test]

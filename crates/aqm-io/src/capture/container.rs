@@ -20,7 +20,7 @@ const LONGEST_MAGIC: usize = 24;
 const MAXIMUM_SNAPLEN: u32 = 262_144;
 
 /// How reading ended.
-pub(super) enum End {
+pub(super) enum ReadEnd {
     /// At the end of the file, or because the caller stopped.
     Complete,
     /// In the middle of a record.
@@ -29,15 +29,15 @@ pub(super) enum End {
     Damaged { byte: usize },
 }
 
-impl End {
+impl ReadEnd {
     /// Describes the damage, if there is any; `packets` is how many IP packets came before it.
     pub(super) fn damage(&self, packets: usize) -> Option<String> {
         match self {
-            End::Complete => None,
-            End::Cut { byte } => Some(format!(
+            ReadEnd::Complete => None,
+            ReadEnd::Cut { byte } => Some(format!(
                 "truncated after {packets} packets: the file ends within the record at byte {byte}"
             )),
-            End::Damaged { byte } => Some(format!(
+            ReadEnd::Damaged { byte } => Some(format!(
                 "truncated after {packets} packets: the record at byte {byte} is damaged, what follows is left out"
             )),
         }
@@ -48,7 +48,10 @@ impl End {
 ///
 /// # Errors
 /// If it is no capture: what is wrong with it, as a sentence without a subject.
-pub(super) fn read_records(bytes: &[u8], take: &mut dyn FnMut(Record<'_>) -> bool) -> Result<End, String> {
+pub(super) fn read_records(
+    bytes: &[u8],
+    take: &mut dyn FnMut(Record<'_>) -> bool,
+) -> Result<ReadEnd, String> {
     let format = Format::of(head(bytes))?;
     Ok(read_blocks(format.blocks(bytes)?.as_mut(), take))
 }
@@ -65,7 +68,7 @@ fn head(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(LONGEST_MAGIC)]
 }
 
-fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<'_>) -> bool) -> End {
+fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<'_>) -> bool) -> ReadEnd {
     let mut pcap = None;
     let mut section = Section::default();
     let mut capacity = BUFFER;
@@ -79,7 +82,7 @@ fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<
                         true
                     }
                     PcapBlockOwned::Legacy(packet) if packet.caplen > MAXIMUM_SNAPLEN => {
-                        return End::Damaged { byte };
+                        return ReadEnd::Damaged { byte };
                     }
                     PcapBlockOwned::Legacy(packet) => take(Record {
                         interface: 0,
@@ -96,24 +99,24 @@ fn read_blocks(reader: &mut dyn PcapReaderIterator, take: &mut dyn FnMut(Record<
                 };
                 reader.consume(length);
                 if !go_on {
-                    return End::Complete;
+                    return ReadEnd::Complete;
                 }
             }
-            Err(PcapError::Eof) => return End::Complete,
+            Err(PcapError::Eof) => return ReadEnd::Complete,
             Err(PcapError::Incomplete(_)) => {
                 if reader.refill().is_err() {
-                    return End::Cut { byte };
+                    return ReadEnd::Cut { byte };
                 }
             }
             Err(PcapError::BufferTooSmall) if capacity < LARGEST_BLOCK => {
                 capacity *= 2;
                 reader.grow(capacity);
                 if reader.refill().is_err() {
-                    return End::Cut { byte };
+                    return ReadEnd::Cut { byte };
                 }
             }
-            Err(PcapError::UnexpectedEof | PcapError::ReadError) => return End::Cut { byte },
-            Err(_) => return End::Damaged { byte },
+            Err(PcapError::UnexpectedEof | PcapError::ReadError) => return ReadEnd::Cut { byte },
+            Err(_) => return ReadEnd::Damaged { byte },
         }
     }
 }

@@ -147,7 +147,7 @@ struct Receiver {
 
 /// A packet of a flow.
 #[derive(Clone, Copy)]
-struct Seen {
+struct FlowPacket {
     flow: u32,
     /// Its index in the capture.
     packet: u32,
@@ -156,7 +156,7 @@ struct Seen {
     options: Options,
 }
 
-impl Seen {
+impl FlowPacket {
     fn has(&self, flag: u8) -> bool {
         self.tcp.flags & flag != 0
     }
@@ -186,7 +186,7 @@ impl PathTrace {
             self.senders[peer as usize].peer = Some(flow);
         }
         let packet = self.stamps.len() as u32 - 1;
-        let seen = Seen { flow, packet, at, tcp, options };
+        let seen = FlowPacket { flow, packet, at, tcp, options };
         if !seen.has(RST) {
             self.answer(&seen);
             self.send(&seen);
@@ -195,7 +195,7 @@ impl PathTrace {
     }
 
     /// A packet is sent.
-    fn send(&mut self, seen: &Seen) {
+    fn send(&mut self, seen: &FlowPacket) {
         let sender = &mut self.senders[seen.flow as usize];
         let (is_data, is_opening) = (seen.tcp.payload > 0, seen.has(SYN));
         if let Some((stamp, _)) = seen.options.stamps
@@ -239,7 +239,7 @@ impl PathTrace {
     }
 
     /// Numbers below the highest are sent: they fill holes, or were lost beyond.
-    fn send_again(&mut self, seen: &Seen, start: u64, end: u64) {
+    fn send_again(&mut self, seen: &FlowPacket, start: u64, end: u64) {
         let sender = &mut self.senders[seen.flow as usize];
         let mut add = |at: Span, bytes: u64, is_beyond: bool| {
             let mended = seen.at.saturating_sub(at);
@@ -278,7 +278,7 @@ impl PathTrace {
     }
 
     /// A packet answers those of the opposite direction.
-    fn answer(&mut self, seen: &Seen) {
+    fn answer(&mut self, seen: &FlowPacket) {
         let Some(peer) = self.senders[seen.flow as usize].peer.filter(|_| seen.has(ACK)) else {
             // Without them it still says what has arrived.
             if seen.has(ACK) {
@@ -328,7 +328,7 @@ impl PathTrace {
 
     /// Adds what a packet reports as arrived, of a sender whose `next` number is known or not. Answers with the ends of
     /// what arrived just now.
-    fn deliver(&mut self, seen: &Seen, next: Option<u64>) -> Vec<u64> {
+    fn deliver(&mut self, seen: &FlowPacket, next: Option<u64>) -> Vec<u64> {
         let receiver = &mut self.receivers[seen.flow as usize];
         let reference = next.or(receiver.before);
         let number =

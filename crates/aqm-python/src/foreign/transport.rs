@@ -9,7 +9,7 @@ use crate::error::input;
 use aqm_core::packet::Ecn;
 use aqm_core::params::ParamSpec;
 use aqm_core::units::{Span, Time};
-use aqm_sim::stack::{ECN, End, Ends, Info, LARGEST_DATAGRAM, MINIMAL, PACKET, Stack, Task};
+use aqm_sim::stack::{ECN, Endpoint, Ends, Info, LARGEST_DATAGRAM, MINIMAL, PACKET, Stack, Task};
 use aqm_sim::transport::Values;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -109,7 +109,7 @@ impl Stack for ForeignStack {
                             delivered: AtomicU64::new(0),
                         };
                         let end = end.checked().ok_or("its attributes are not allowed")?;
-                        Ok(Box::new(end) as Box<dyn End>)
+                        Ok(Box::new(end) as Box<dyn Endpoint>)
                     }
                     Err(error) => {
                         let fault = fault(py, self.info.name, error);
@@ -257,7 +257,7 @@ fn within(what: &str, value: &Bound<'_, PyAny>, most: u64, unit: &str) -> PyResu
     }
 }
 
-impl End for ForeignEnd {
+impl Endpoint for ForeignEnd {
     fn on_datagram(&mut self, datagram: &[u8], ecn: Ecn, now: Time) {
         self.reach(now);
         (self.stalls, self.at_once) = (0, 0);

@@ -1,6 +1,6 @@
 //! Both ends of a flow of a real transport.
 
-use crate::stack::{End, Ends, LARGEST_DATAGRAM, Lost};
+use crate::stack::{Endpoint, Ends, LARGEST_DATAGRAM, Lost};
 use crate::transport::Losses;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
@@ -21,7 +21,7 @@ const LEAST_WAIT: Span = Span::from_micros(1);
 
 /// Both ends, and the events that stand for their timers, [`Time::MAX`] for none.
 pub(crate) struct StackEnds {
-    ends: [Box<dyn End>; 2],
+    ends: [Box<dyn Endpoint>; 2],
     pub(crate) timers: [Time; 2],
     /// Sum and number of the client's round-trip times, one for each datagram that it has got.
     pub(crate) round_trips: (Span, u64),
@@ -57,7 +57,7 @@ impl StackEnds {
     }
 
     /// The end that sends.
-    pub(crate) fn client(&self) -> &dyn End {
+    pub(crate) fn client(&self) -> &dyn Endpoint {
         &*self.ends[Side::Client as usize]
     }
 

@@ -8,7 +8,7 @@
 use super::observer::{AnySender, AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::{Log, Place, Report};
-use crate::stack::{End, Lost};
+use crate::stack::{Endpoint, Lost};
 use crate::transport::{DUP_THRESH, Sender};
 use aqm_core::packet::Ecn;
 use aqm_core::signal::{DropPoint, MarkReason};
@@ -317,7 +317,7 @@ impl FlowLog {
     }
 
     /// A real transport is asked what it tells: no packet by its number, and no end of a recovery.
-    fn update_stack(&mut self, client: &dyn End, now: Time) {
+    fn update_stack(&mut self, client: &dyn Endpoint, now: Time) {
         let lost = client.losses();
         for _ in self.lost.packets..lost.packets {
             write(&mut self.events, now, "quic:packet_lost", PacketLost { header: None, trigger: None });

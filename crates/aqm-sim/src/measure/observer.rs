@@ -6,7 +6,7 @@ use super::recording::Recording;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
 use crate::report::Report;
-use crate::stack::End;
+use crate::stack::Endpoint;
 use crate::transport::Sender;
 use aqm_core::backlog::Backlog;
 use aqm_core::signal::{DropPoint, DropReason, MarkReason};
@@ -32,7 +32,7 @@ pub(crate) enum AnySender<'a> {
     /// TCP.
     Tcp(&'a Sender),
     /// A real transport: its client.
-    Stack(&'a dyn End),
+    Stack(&'a dyn Endpoint),
     /// A source of datagrams, or a rate-based sender.
     Other,
 }

@@ -1,6 +1,6 @@
 //! Real transports in virtual time: what a protocol stack is to the simulator, sans I/O.
 //!
-//! A [`Stack`] is declared as every other kind of flow, and connects two [`End`]s. They are told of datagrams and of time,
+//! A [`Stack`] is declared as every other kind of flow, and connects two [`Endpoint`]s. They are told of datagrams and of time,
 //! and say which datagrams leave and when they want to be asked again: bytes, not a model of them. None is built in here:
 //! [`Inputs::add_stack`](crate::scenario::inputs::Inputs::add_stack) says which there are, so those of other crates, of
 //! Python and of the program that holds the simulator come in by the same door.
@@ -10,13 +10,13 @@
 //! ```
 //! use aqm_core::packet::Ecn;
 //! use aqm_core::units::{Span, Time};
-//! use aqm_sim::stack::{Ends, Info, Stack, Task, End, MINIMAL};
+//! use aqm_sim::stack::{Ends, Info, Stack, Task, Endpoint, MINIMAL};
 //! use aqm_sim::transport::Values;
 //!
 //! /// Sends a datagram of 1000 bytes each millisecond, and counts those that arrive.
 //! struct Ticker { next: Option<Time>, arrived: u64 }
 //!
-//! impl End for Ticker {
+//! impl Endpoint for Ticker {
 //!     fn on_datagram(&mut self, datagram: &[u8], _: Ecn, _: Time) {
 //!         self.arrived += datagram.len() as u64;
 //!     }
@@ -75,7 +75,7 @@ pub struct Info {
     pub headers: u16,
     /// IP protocol number.
     pub protocol: u8,
-    /// Whether its clients take what an application writes over time: [`End::write`].
+    /// Whether its clients take what an application writes over time: [`Endpoint::write`].
     pub writes: bool,
 }
 
@@ -121,7 +121,7 @@ pub trait Stack: Send + Sync {
 /// What a flow is to do.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// Bytes of payload to deliver; none for a flow without end; 0 where the application writes over time, [`End::write`].
+    /// Bytes of payload to deliver; none for a flow without end; 0 where the application writes over time, [`Endpoint::write`].
     pub size: Option<u64>,
     /// When the client begins.
     pub start: Time,
@@ -132,14 +132,14 @@ pub struct Task {
 /// Both ends of a flow.
 pub struct Ends {
     /// The end that opens the connection, and sends.
-    pub client: Box<dyn End>,
+    pub client: Box<dyn Endpoint>,
     /// The end that answers, and receives.
-    pub server: Box<dyn End>,
+    pub server: Box<dyn Endpoint>,
 }
 
-/// One end of a transport. After each call of [`on_datagram`](End::on_datagram) and [`on_timer`](End::on_timer) it is asked for
+/// One end of a transport. After each call of [`on_datagram`](Endpoint::on_datagram) and [`on_timer`](Endpoint::on_timer) it is asked for
 /// datagrams until it has none, and for its deadline.
-pub trait End: Send {
+pub trait Endpoint: Send {
     /// A datagram has arrived, with this ECN field.
     fn on_datagram(&mut self, datagram: &[u8], ecn: Ecn, now: Time);
 
@@ -147,7 +147,7 @@ pub trait End: Send {
     /// leaves. A datagram has 1 to [`LARGEST_DATAGRAM`] bytes.
     fn next_datagram(&mut self, datagram: &mut Vec<u8>, now: Time) -> Option<Ecn>;
 
-    /// When [`on_timer`](End::on_timer) has something to do next. What is due is done at once; what is due within a
+    /// When [`on_timer`](Endpoint::on_timer) has something to do next. What is due is done at once; what is due within a
     /// microsecond after that waits until it is over.
     fn deadline(&mut self) -> Option<Time>;
 

@@ -39,7 +39,7 @@ pub(crate) struct Turn {
 pub(crate) fn of_capture(capture: &Capture) -> Vec<Conversation> {
     let packets = capture.packets().iter().filter_map(|packet| {
         let back = capture.flow_of(packet).reply_to;
-        Some(Seen {
+        Some(Segment {
             time: packet.time,
             connection: back.unwrap_or(packet.flow),
             reply: back.is_some(),
@@ -51,7 +51,7 @@ pub(crate) fn of_capture(capture: &Capture) -> Vec<Conversation> {
 
 /// A recorded segment.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct Segment {
     time: Span,
     /// Number of the 5-tuple, whichever direction.
     connection: u32,
@@ -60,7 +60,7 @@ struct Seen {
     tcp: TcpView,
 }
 
-fn conversations(packets: impl Iterator<Item = Seen>) -> Vec<Conversation> {
+fn conversations(packets: impl Iterator<Item = Segment>) -> Vec<Conversation> {
     let mut open: BTreeMap<u32, Recorder> = BTreeMap::new();
     let mut done = Vec::new();
     for packet in packets {
@@ -104,12 +104,12 @@ impl Recorder {
     }
 
     /// Whether the packet opens another connection with the same addresses and ports.
-    fn is_over(&self, packet: &Seen) -> bool {
+    fn is_over(&self, packet: &Segment) -> bool {
         let opens = packet.tcp.flags & (flags::SYN | flags::ACK) == flags::SYN;
         opens && !self.turns.is_empty()
     }
 
-    fn add(&mut self, packet: &Seen) {
+    fn add(&mut self, packet: &Segment) {
         let (tcp, from, time) = (packet.tcp, usize::from(packet.reply), packet.time);
         if tcp.flags & flags::ACK != 0 {
             let other = &mut self.sides[1 - from];
@@ -188,9 +188,9 @@ mod tests {
     const SYN: u8 = flags::SYN;
     const ACK: u8 = flags::ACK;
 
-    fn seen(ms: u64, reply: bool, seq: u32, ack: u32, payload: u16, flags: u8) -> Seen {
+    fn seen(ms: u64, reply: bool, seq: u32, ack: u32, payload: u16, flags: u8) -> Segment {
         let tcp = TcpView { seq, ack, payload, flags, has_sack: false };
-        Seen { time: Span::from_millis(ms), connection: 0, reply, tcp }
+        Segment { time: Span::from_millis(ms), connection: 0, reply, tcp }
     }
 
     fn turn(by_client: bool, ms: u64, bytes: u64) -> Turn {
@@ -199,7 +199,7 @@ mod tests {
 
     /// Recorded 5 ms (round trip) from the server and 20 ms from the client. The client thinks for 10 ms, the server
     /// for 7 ms.
-    fn page() -> Vec<Seen> {
+    fn page() -> Vec<Segment> {
         vec![
             seen(100, false, 1000, 0, 0, SYN),
             seen(105, true, 9000, 1001, 0, SYN | ACK),
@@ -252,8 +252,8 @@ mod tests {
     #[test]
     fn reused_ports_start_another_conversation_and_connections_without_data_none() {
         let again =
-            page().into_iter().map(|packet| Seen { time: packet.time + Span::from_secs(9), ..packet });
-        let silent = Seen { connection: 7, ..seen(1, false, 1, 1, 0, SYN) };
+            page().into_iter().map(|packet| Segment { time: packet.time + Span::from_secs(9), ..packet });
+        let silent = Segment { connection: 7, ..seen(1, false, 1, 1, 0, SYN) };
         let found = conversations(page().into_iter().chain(again).chain([silent]));
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].start, Span::from_millis(9100));

@@ -6,7 +6,7 @@ use aqm_core::units::{Span, Time};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, FlowGroup, Named, Scenario, Transport};
-use aqm_sim::stack::{End, Ends, Info, MINIMAL, Stack, Task};
+use aqm_sim::stack::{Endpoint, Ends, Info, MINIMAL, Stack, Task};
 use aqm_sim::transport::Values;
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +33,7 @@ struct Counting {
     seen: Seen,
 }
 
-impl End for Counting {
+impl Endpoint for Counting {
     fn on_datagram(&mut self, datagram: &[u8], ecn: Ecn, now: Time) {
         let number = u64::from_le_bytes(datagram[..8].try_into().unwrap());
         assert!(datagram[8..].iter().all(|byte| *byte == number as u8), "the bytes of another datagram");

@@ -10,9 +10,9 @@ from typing import Any
 
 from aqmlab import experiment, scenario
 from aqmlab.advice import paste
+from aqmlab.advice.bootstrap import SURE, agreement
 from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.line import Line
-from aqmlab.advice.sureness import SURE, agreement
 from aqmlab.advice.verdict import Choice, judge
 from aqmlab.advice.ways import Way, ways
 from aqmlab.files import shipped
@@ -83,7 +83,7 @@ def advise(
 
     def run(count: int, place: Path | None) -> Result:
         asked = household(line, tried, count)
-        result = experiment.conduct(asked, "advise", jobs, place, watcher, with_report=False)
+        result = experiment.run_experiment(asked, "advise", jobs, place, watcher, with_report=False)
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt
         return result

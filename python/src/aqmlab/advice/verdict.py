@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from aqmlab import _native
-from aqmlab.advice.noticed import FIGURES, NOTICED_STEPS, Figure, Seen
+from aqmlab.advice.thresholds import FIGURES, NOTICED_STEPS, Figure, Observation
 from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
@@ -161,7 +161,7 @@ class Samples:
         values: dict[str, dict[str, list[float]]] = {name: {} for name in runs}
         unseen: dict[str, dict[str, float]] = {name: {} for name in runs}
         for name, some in runs.items():
-            seen = [Seen.of(run, minutes) for run in some]
+            seen = [Observation.of(run, minutes) for run in some]
             for figure in FIGURES:
                 found = [(one.values[figure.name], one.unseen[figure.name]) for one in seen]
                 missing = sum(value is None for value, _ in found)

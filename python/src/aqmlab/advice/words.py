@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
-from aqmlab.advice.noticed import ANNOYING_STEPS, BEST_MOS, FIGURES, MOST_STEPS, Figure
+from aqmlab.advice.thresholds import ANNOYING_STEPS, BEST_MOS, FIGURES, MOST_STEPS, Figure
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, POOR, RPM, TOTAL, Judged, place
 from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE, support
 from aqmlab.vocabulary.units import Size

@@ -113,7 +113,7 @@ class _Subject:
         labels = [mine, TAIL_DROP] if mine != TAIL_DROP else [TAIL_DROP]
         values: dict[str, Any] = {"aqm": labels, "flows": flows, **LINK, **options}
         asked = scenario.Experiment("", (scenario.from_values(values, allow_unequal_buffers=True),))
-        return _Pair(experiment.checked(experiment.conduct(asked, "compare")), mine)
+        return _Pair(experiment.checked(experiment.run_experiment(asked, "compare")), mine)
 
 
 @dataclass(frozen=True)

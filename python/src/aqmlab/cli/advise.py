@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, Seeds, check_count, check_target, write_json
+from aqmlab.cli.compare import Force, Jobs, Json, OptText, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.vocabulary.errors import CheckError, InputError
 from aqmlab.vocabulary.json_text import json_text
@@ -23,7 +23,7 @@ def advise(
     down: Annotated[str, typer.Option("--down", metavar="R", help="Rate towards the home, or a link trace (LTE).")],
     up: Annotated[str, typer.Option("--up", metavar="R", help="Rate from the home, or a link trace: its mean rate.")],
     linklayer: Annotated[
-        One,
+        OptText,
         typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl (ptm), docsis (cable), ethernet (fibre), lte."),
     ] = None,
     overhead: Annotated[
@@ -68,7 +68,7 @@ def advise(
     aqmlab advise --down 250mbit --up 25mbit --linklayer cable --rtt 20ms
     """
     from aqmlab import advice, store
-    from aqmlab.advice import document, page, paste
+    from aqmlab.advice import advice_json, advice_page, paste
     from aqmlab.cli import show
 
     number, count = check_count("--jobs", jobs), check_count("--seeds", seeds)
@@ -83,8 +83,8 @@ def advise(
     folder = store.dated("advise") if out is None else out
     with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
         found = advice.advise(line, folder=folder, quick=quick, seeds=count, jobs=number, watcher=bar)
-        shown = page.write(found, folder, interface)
-    write_json(json_text(document.document(found, interface)), as_json)
+        shown = advice_page.write(found, folder, interface)
+    write_json(json_text(advice_json.document(found, interface)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
         for part in _shown(found, interface):
@@ -187,7 +187,7 @@ def _shown(advice: Advice, interface: str) -> list[RenderableType]:
 def _table(advice: Advice) -> RenderableType:
     from rich.table import Table
 
-    from aqmlab.advice.noticed import FIGURES
+    from aqmlab.advice.thresholds import FIGURES
     from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
 
     # Without intervals, which the page has, it fits into 80 columns.

@@ -36,10 +36,10 @@ def option(name: str) -> typer.models.OptionInfo:
 
 
 Many = list[str] | None
-One = str | None
-Seeds = Annotated[One, option("seeds")]
-FirstSeed = Annotated[One, option("first_seed")]
-Jobs = Annotated[One, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
+OptText = str | None
+Seeds = Annotated[OptText, option("seeds")]
+FirstSeed = Annotated[OptText, option("first_seed")]
+Jobs = Annotated[OptText, typer.Option("--jobs", metavar="N", help="Runs in parallel; one per core unless given.")]
 
 
 def folder(text: str) -> Path:
@@ -56,16 +56,18 @@ Out = Annotated[
         "--out", metavar="DIR", parser=folder, help="Folder for the result; a dated one under results/ unless given."
     ),
 ]
-Json = Annotated[One, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")]
+Json = Annotated[
+    OptText, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")
+]
 On = Annotated[
-    One, typer.Option("--on", metavar="ADDRESS", help="Workers elsewhere: dask://HOST:PORT, a Dask scheduler.")
+    OptText, typer.Option("--on", metavar="ADDRESS", help="Workers elsewhere: dask://HOST:PORT, a Dask scheduler.")
 ]
 Shard = Annotated[
-    One, typer.Option("--shard", metavar="K/N", help="Make only this part of the runs, as 3/20; see aqmlab merge.")
+    OptText, typer.Option("--shard", metavar="K/N", help="Make only this part of the runs, as 3/20; see aqmlab merge.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files of the user that are there already.")]
 Engine = Annotated[
-    One,
+    OptText,
     typer.Option(
         "--engine",
         metavar="NAME,...",
@@ -79,7 +81,7 @@ Yes = Annotated[
     bool, typer.Option("--yes", help="Run it however many runs, events and bytes of memory it is estimated to take.")
 ]
 Until = Annotated[
-    One,
+    OptText,
     typer.Option(
         "--until-ci",
         metavar="P",
@@ -94,7 +96,7 @@ Verbose = Annotated[
 
 
 @dataclass(frozen=True)
-class How:
+class RunOptions:
     """How an experiment is run and shown: the options that `compare`, `sweep` and `run` share."""
 
     jobs: Jobs = None
@@ -112,9 +114,9 @@ class How:
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the command of a function: ``values`` stands for the options of a scenario, ``how`` for those of `How`."""
-    options = {one.name: (Many if one.many else One, option(one.name)) for one in OPTIONS}
-    ways = get_type_hints(How, include_extras=True)
+    """Return the command of a function; ``values`` are the options of a scenario, ``how`` those of `RunOptions`."""
+    options = {one.name: (Many if one.many else OptText, option(one.name)) for one in OPTIONS}
+    ways = get_type_hints(RunOptions, include_extras=True)
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
     for one in inspect.signature(function).parameters.values():
@@ -122,14 +124,14 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
             case "values":
                 parameters += [_parameter(name, Annotated[kind], None) for name, kind in options.items()]
             case "how":
-                parameters += [_parameter(way.name, ways[way.name], way.default) for way in fields(How)]
+                parameters += [_parameter(way.name, ways[way.name], way.default) for way in fields(RunOptions)]
             case _:
                 parameters.append(one.replace(annotation=hints[one.name]))
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
         if "how" in hints:
-            given["how"] = How(**{name: given.pop(name) for name in ways})
+            given["how"] = RunOptions(**{name: given.pop(name) for name in ways})
         if "values" in hints:
             # One that may be repeated is an empty list if it was not given.
             given["values"] = {name: given.pop(name) or None for name in options}
@@ -145,7 +147,7 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 @with_options
-def compare(*, values: dict[str, Any], allow_unequal_buffers: Unequal = False, how: How) -> None:
+def compare(*, values: dict[str, Any], allow_unequal_buffers: Unequal = False, how: RunOptions) -> None:
     r"""Compare queue disciplines on one bottleneck, over seeds.
 
     For example:
@@ -155,7 +157,7 @@ def compare(*, values: dict[str, Any], allow_unequal_buffers: Unequal = False, h
     aqmlab compare --rate 10mbit --rtt 40ms --aqm "pie target 5ms" --aqm "pie target 20ms"
     """
     options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(Experiment("", (options,)), "compare", how)
+    run_and_show(Experiment("", (options,)), "compare", how)
 
 
 @with_options
@@ -174,7 +176,7 @@ def sweep(
         str, typer.Option("--design", metavar="WHAT", help="All combinations, or a sample: grid, latin*N or sobol*N.")
     ] = "grid",
     allow_unequal_buffers: Unequal = False,
-    how: How,
+    how: RunOptions,
 ) -> None:
     r"""Compare queue disciplines over a space of settings.
 
@@ -186,7 +188,7 @@ def sweep(
     """
     named = named_values(swept)
     experiment = scenario.swept(values, named, design, "--", allow_unequal_buffers=allow_unequal_buffers)
-    conduct(experiment, "sweep", how)
+    run_and_show(experiment, "sweep", how)
 
 
 def named_values(swept: Sequence[str]) -> dict[str, str]:
@@ -215,7 +217,7 @@ def run(
     ],
     seeds: Seeds = None,
     first_seed: FirstSeed = None,
-    how: How,
+    how: RunOptions,
 ) -> None:
     """Run an experiment: the options of compare as a TOML file, and sweeps over them.
 
@@ -229,10 +231,10 @@ def run(
     check_count("--first-seed", first_seed)
     given = {"seeds": seeds, "first_seed": first_seed}
     overrides = {name: text for name, text in given.items() if text is not None}
-    conduct(scenario.load(shipped.find(experiment), overrides), "run", how)
+    run_and_show(scenario.load(shipped.find(experiment), overrides), "run", how)
 
 
-def conduct(experiment: Experiment, command: str, how: How) -> None:
+def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
     """Run an experiment, print and write its result, and exit with its status."""
     jobs = check_count("--jobs", how.jobs)
     if jobs is not None and how.on is not None:
@@ -243,8 +245,8 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
     from aqmlab import store
     from aqmlab.cli import answer, show
     from aqmlab.engine import DEFAULT
-    from aqmlab.experiment import conduct as _conduct
-    from aqmlab.results.document import document
+    from aqmlab.experiment import run_experiment
+    from aqmlab.results.result_json import document
     from aqmlab.runs import cluster
     from aqmlab.vocabulary.json_text import json_text
 
@@ -254,7 +256,7 @@ def conduct(experiment: Experiment, command: str, how: How) -> None:
         show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
         nullcontext() if how.on is None else cluster.connected(how.on, tell) as executor,
     ):
-        result = _conduct(
+        result = run_experiment(
             experiment,
             command,
             jobs,
@@ -326,4 +328,4 @@ def write_json(text: str, as_json: str | None) -> None:
         disk.put(Path(as_json), text.encode())
 
 
-__all__ = ["check_count", "check_target", "compare", "conduct", "option", "run", "sweep", "write_json"]
+__all__ = ["check_count", "check_target", "compare", "option", "run", "run_and_show", "sweep", "write_json"]

@@ -11,7 +11,7 @@ from rich.table import Table
 from aqmlab.cli.terminal import Text
 from aqmlab.results import Result, precision, swept
 from aqmlab.results.differences import Comparison
-from aqmlab.results.document import family
+from aqmlab.results.result_json import family
 from aqmlab.results.settings import Setting, aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.advise import check_rate
-from aqmlab.cli.compare import Force, Jobs, Json, One, Out, Quiet, check_count, check_target, write_json
+from aqmlab.cli.compare import Force, Jobs, Json, OptText, Out, Quiet, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.vocabulary.errors import CheckError, InputError
 from aqmlab.vocabulary.json_text import json_text
@@ -26,10 +26,11 @@ def diagnose(
     capture: Annotated[str, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, from the router or a host.")],
     home: Annotated[str, typer.Option("--home", metavar="ADDRESS", help="An address of the home's side.")] = "",
     down: Annotated[
-        One, typer.Option("--down", metavar="R", help="The line's rate towards the home, if the capture cannot tell.")
+        OptText,
+        typer.Option("--down", metavar="R", help="The line's rate towards the home, if the capture cannot tell."),
     ] = None,
     up: Annotated[
-        One, typer.Option("--up", metavar="R", help="The line's rate from the home, if the capture cannot tell.")
+        OptText, typer.Option("--up", metavar="R", help="The line's rate from the home, if the capture cannot tell.")
     ] = None,
     linklayer: Annotated[
         str,
@@ -59,7 +60,7 @@ def diagnose(
     """
     from aqmlab import diagnosis, store
     from aqmlab.advice import layer
-    from aqmlab.diagnosis import document, page
+    from aqmlab.diagnosis import diagnosis_json, diagnosis_page
 
     number = check_count("--jobs", jobs)
     rates = [_rate(f"--{name}", text) for name, text in (("down", down), ("up", up))]
@@ -81,8 +82,8 @@ def diagnose(
             without = f"Not simulated: {error}."
         else:
             advice = _advice(asked, folder, dated=out is None, quiet=quiet, jobs=number)
-    shown = page.write(found, folder, advice, without)
-    write_json(json_text(document.document(found, advice)), as_json)
+    shown = diagnosis_page.write(found, folder, advice, without)
+    write_json(json_text(diagnosis_json.document(found, advice)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
         console.print(*_shown(found, advice, without), sep="\n")

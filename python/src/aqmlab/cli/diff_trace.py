@@ -47,7 +47,7 @@ def diff_trace(
     aqmlab diff-trace --rate 10mbit --rtt 40ms --flows "1*cubic" --aqm codel --stack rfc,linux
     """
     from aqmlab import plots
-    from aqmlab.analysis import trace_document, trace_figure, traces
+    from aqmlab.analysis import trace_figure, trace_json, traces
     from aqmlab.files import disk
 
     if values.pop("seeds") is not None:
@@ -59,9 +59,9 @@ def diff_trace(
     found = traces.diff(values, engine, stack, tolerance, "--")
     if out is not None:
         drawn = [trace_figure.figure(found, one) for one in found.divergences[:1]]
-        contents = {FILE: json_text(trace_document.document(found)).encode(), **plots.contents(drawn)}
+        contents = {FILE: json_text(trace_json.document(found)).encode(), **plots.contents(drawn)}
         disk.put_all(out, contents)
-    write_json(json_text(trace_document.document(found)), as_json)
+    write_json(json_text(trace_json.document(found)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
         for line in traces.words(found):

@@ -12,7 +12,7 @@ from aqmlab.cli.terminal import Terminal, tell
 from aqmlab.vocabulary.errors import InputError, Interrupted, unknown
 
 if TYPE_CHECKING:
-    from aqmlab.engine import One
+    from aqmlab.engine import SingleEngine
 
 app = typer.Typer(help="Engines: the simulator, and the Linux kernel in virtual time.", no_args_is_help=True)
 
@@ -77,7 +77,7 @@ def build(
     Terminal().print(f"Linux {built.release} is ready in {built.folder}")
 
 
-def _state(engine: One) -> str:
+def _state(engine: SingleEngine) -> str:
     try:
         return f"ready: {engine.version}"
     except InputError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.compare import Force, Json, Many, One, Quiet, check_target, folder, option, write_json
+from aqmlab.cli.compare import Force, Json, Many, OptText, Quiet, check_target, folder, option, write_json
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.json_text import json_text
@@ -33,40 +33,42 @@ ROWS = (
     ("ack_drops", "Filtered ACKs, which are no loss", "packets", 1.0, 0),
     ("marks", "CE marks", "packets", 1.0, 0),
 )
-Down = Annotated[One, typer.Option("--down", metavar="R", help="Rate towards the near end, as 20mbit.")]
-Up = Annotated[One, typer.Option("--up", metavar="R", help="Rate from the near end, as 5mbit.")]
-Rtt = Annotated[One, option("rtt")]
-Buffer = Annotated[One, option("buffer")]
-Overhead = Annotated[One, option("overhead")]
+Down = Annotated[OptText, typer.Option("--down", metavar="R", help="Rate towards the near end, as 20mbit.")]
+Up = Annotated[OptText, typer.Option("--up", metavar="R", help="Rate from the near end, as 5mbit.")]
+Rtt = Annotated[OptText, option("rtt")]
+Buffer = Annotated[OptText, option("buffer")]
+Overhead = Annotated[OptText, option("overhead")]
 Loss = Annotated[
-    One,
+    OptText,
     typer.Option(
         "--loss", metavar="P", help='Loss behind the queue, as 0.1%, "gemodel 1% 10%" or "state ..." (netem).'
     ),
 ]
 Reorder = Annotated[
-    One,
+    OptText,
     typer.Option("--reorder", metavar="P", help='Packets sent on without the delay, as 25% or "25% gap 5" (netem).'),
 ]
-Duplicate = Annotated[One, typer.Option("--duplicate", metavar="P", help="Packets that are sent twice, as 1% (netem).")]
+Duplicate = Annotated[
+    OptText, typer.Option("--duplicate", metavar="P", help="Packets that are sent twice, as 1% (netem).")
+]
 Slot = Annotated[
-    One,
+    OptText,
     typer.Option("--slot", metavar="T", help='Packets leave in bursts, as "1ms 4ms packets 32 bytes 64kb" (netem).'),
 ]
-Jitter = Annotated[One, option("jitter")]
+Jitter = Annotated[OptText, option("jitter")]
 Classes = Annotated[
-    One,
+    OptText,
     typer.Option("--classes", metavar="DSCP,...", help="Code points of the first class, the second, and so on."),
 ]
 Cc = Annotated[
-    One, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
+    OptText, typer.Option("--cc", metavar="NAME", help="Congestion control of TCP at both ends (default cubic).")
 ]
 Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", parser=folder, help="New folder for a result as compare's, with its report."),
 ]
 DataPath = Annotated[
-    One,
+    OptText,
     typer.Option("--path", metavar="NAME", help="What carries packets: veth, or tun where that is not permitted."),
 ]
 Ecn = Annotated[bool, typer.Option("--ecn", help="Let TCP ask for ECN at both ends (default: neither has it).")]
@@ -79,18 +81,20 @@ def link(
     down: Down = None,
     up: Up = None,
     down_trace: Annotated[
-        One, typer.Option("--down-trace", metavar="FILE", help="Recorded capacity (mahimahi) in place of --down.")
+        OptText, typer.Option("--down-trace", metavar="FILE", help="Recorded capacity (mahimahi) in place of --down.")
     ] = None,
     up_trace: Annotated[
-        One, typer.Option("--up-trace", metavar="FILE", help="Recorded capacity (mahimahi) in place of --up.")
+        OptText, typer.Option("--up-trace", metavar="FILE", help="Recorded capacity (mahimahi) in place of --up.")
     ] = None,
     rtt: Rtt = None,
-    aqm: Annotated[One, typer.Option("--aqm", metavar="SPEC", help="Discipline of both directions, as codel.")] = None,
+    aqm: Annotated[
+        OptText, typer.Option("--aqm", metavar="SPEC", help="Discipline of both directions, as codel.")
+    ] = None,
     aqm_down: Annotated[
-        One, typer.Option("--aqm-down", metavar="SPEC", help="Discipline towards the command, in place of --aqm.")
+        OptText, typer.Option("--aqm-down", metavar="SPEC", help="Discipline towards the command, in place of --aqm.")
     ] = None,
     aqm_up: Annotated[
-        One, typer.Option("--aqm-up", metavar="SPEC", help="Discipline from the command, in place of --aqm.")
+        OptText, typer.Option("--aqm-up", metavar="SPEC", help="Discipline from the command, in place of --aqm.")
     ] = None,
     buffer: Buffer = None,
     overhead: Overhead = None,
@@ -100,7 +104,9 @@ def link(
     duplicate: Duplicate = None,
     slot: Slot = None,
     classes: Classes = None,
-    seed: Annotated[One, typer.Option("--seed", metavar="N", help="Seed of all random numbers (default 1).")] = None,
+    seed: Annotated[
+        OptText, typer.Option("--seed", metavar="N", help="Seed of all random numbers (default 1).")
+    ] = None,
     server: Annotated[
         Many,
         typer.Option("--server", metavar="CMD", help="Started at the far end before the command; may be repeated."),
@@ -143,7 +149,7 @@ def link(
     """
     from aqmlab.cli import dashboard as dashboards
     from aqmlab.files import disk
-    from aqmlab.live import carrying, checkup, document, outside, results
+    from aqmlab.live import carrying, checkup, link_json, outside, results
     from aqmlab.live import log as logs
     from aqmlab.live.line import lines
 
@@ -186,7 +192,7 @@ def link(
             with carrying.noted(faults, place.path):
                 results.publish(results.of_link(carried, accuracy), place)
     with carrying.noted(faults, "standard output" if as_json == "-" else str(as_json)):
-        write_json(json_text(document.document(carried)), as_json)
+        write_json(json_text(link_json.document(carried)), as_json)
     if quiet:
         # What makes the status 1 is said all the same.
         for fault in faults:
@@ -221,7 +227,7 @@ def _words(server: str) -> list[str]:
 def _show(carried: Carried) -> None:
     from rich.table import Table
 
-    from aqmlab.live import document
+    from aqmlab.live import link_json
 
     # Standard output is the command's.
     console = Terminal(to_stderr=True)
@@ -243,7 +249,7 @@ def _show(carried: Carried) -> None:
         )
     if carried.replayed and not carried.replayed["parts_at"]:
         console.print(Text(f"the log's {carried.replayed['calls']} calls were replayed, with the same decisions"))
-    for warning in document.warnings(carried):
+    for warning in link_json.warnings(carried):
         console.print(Text(f"warning: {warning}", style="yellow"))
 
 
@@ -255,7 +261,7 @@ def tcp_of(tcp: Mapping[str, str]) -> str:
 
 def _lateness(carried: Carried) -> str:
     """How punctual the link was."""
-    from aqmlab.live.document import lateness_ms
+    from aqmlab.live.link_json import lateness_ms
 
     late = [lateness_ms(carried.report[line.name]["lateness_ms"]) for line in (carried.link.down, carried.link.up)]
     known = [one for one in late if one]

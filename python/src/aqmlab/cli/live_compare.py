@@ -87,7 +87,7 @@ def live_compare(
     aqmlab live-compare --down 20mbit --up 5mbit --rtt 40ms --aqm fifo --aqm fq_codel --aqm "pie target 15ms"
     """
     from aqmlab.live import comparing
-    from aqmlab.live import page as pages
+    from aqmlab.live import web_page as pages
     from aqmlab.live.line import lines
     from aqmlab.scenario import split_texts
 

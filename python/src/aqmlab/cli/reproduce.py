@@ -122,7 +122,7 @@ def reproduce(
         for one in chosen:
             wanted = list(one.presets) if preset is None else [preset]
             found.append(
-                papers.conduct(
+                papers.run_paper(
                     one,
                     wanted,
                     folder=folder,

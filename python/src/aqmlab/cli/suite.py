@@ -72,14 +72,14 @@ def suite(
     from aqmlab import scenario, store, suites
     from aqmlab.cli import show
     from aqmlab.engine import DEFAULT
-    from aqmlab.suites import page
+    from aqmlab.suites import suite_page
 
     number, count = check_count("--jobs", jobs), check_count("--seeds", seeds)
     check_target(as_json, force=force)
     chosen = suites.find(name)
     folder = store.dated("suite") if out is None else out
     with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar:
-        outcome = suites.conduct(
+        outcome = suites.run_suite(
             chosen,
             [spec for text in aqm or [] for spec in scenario.split_specs(text)],
             folder=folder,
@@ -92,7 +92,7 @@ def suite(
             engine=engine or DEFAULT,
             watcher=bar,
         )
-        shown = page.write(outcome, folder)
+        shown = suite_page.write(outcome, folder)
     write_json(json_text(suites.document(outcome)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")

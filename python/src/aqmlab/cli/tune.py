@@ -104,7 +104,7 @@ def tune(
     from aqmlab.cli import show
     from aqmlab.tuning.goal import Goal
     from aqmlab.tuning.space import Space
-    from aqmlab.tuning.tuning import Asked, choose, conduct
+    from aqmlab.tuning.tuning import Asked, choose, run_tuning
 
     space, goal = Space.parse(aqms[0]), Goal.parse(minimise, keep or [])
     proposals, base, runs, most, first = (number or 0 for number in numbers)
@@ -115,7 +115,7 @@ def tune(
     asked = Asked(space, goal, split, proposals, base, runs, most, first)
     folder = store.dated("tune") if out is None else out
     with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar:
-        found = conduct(asked, folder, processes, bar, yes=yes)
+        found = run_tuning(asked, folder, processes, bar, yes=yes)
     write_json(found.to_json(), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
@@ -131,7 +131,7 @@ def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
 
     from aqmlab import publishing
     from aqmlab.cli.show import open_page
-    from aqmlab.tuning import page, sensitivity
+    from aqmlab.tuning import sensitivity, tuning_page
 
     def table(name: str, columns: Sequence[str], rows: Sequence[tuple[str, list[str]]]) -> Table:
         made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
@@ -148,7 +148,7 @@ def shown(found: Tuning, folder: Path) -> Sequence[RenderableType]:
     note = f"means over the {scenarios} training scenarios, which chose: what they are worth is below"
     words = [Text(line) for line in (*found.words, *sensitivity.words(found.indices))]
     front, judged = (
-        table("Front", names, page.table(found)),
-        table("Judged", [*names, *fronts], page.table_judged(found)),
+        table("Front", names, tuning_page.table(found)),
+        table("Judged", [*names, *fronts], tuning_page.table_judged(found)),
     )
     return [front, Text(note, style="dim"), "", judged, "", *words, "", open_page(folder / publishing.REPORT)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aqmlab.engine.linux import Linux
 from aqmlab.engine.native import Native
-from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, One, Report, Run, Task, Trace
+from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, Report, Run, SingleEngine, Task, Trace
 from aqmlab.engine.several import Several
 from aqmlab.engine.tables import Column, Histograms, Table
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -18,9 +18,9 @@ __all__ = [
     "Engine",
     "Histograms",
     "Monitor",
-    "One",
     "Report",
     "Run",
+    "SingleEngine",
     "Table",
     "Task",
     "Trace",
@@ -30,7 +30,7 @@ __all__ = [
 
 DEFAULT = "native"
 
-ENGINES: dict[str, One] = {engine.name: engine for engine in (Native(), Linux())}
+ENGINES: dict[str, SingleEngine] = {engine.name: engine for engine in (Native(), Linux())}
 
 
 def names(text: str) -> list[str]:

@@ -129,7 +129,7 @@ class Engine(Protocol):
     def version(self) -> str:
         """A text that identifies all code that decides its results: part of every run's key."""
 
-    def of(self, name: str) -> One:
+    def of(self, name: str) -> SingleEngine:
         """Return the engine of this name among those that it stands for; itself, or the first, without one."""
 
     def prepare(self, tasks: Sequence[Task]) -> None:
@@ -154,7 +154,7 @@ class Engine(Protocol):
         """
 
 
-class One(Engine, Protocol):
+class SingleEngine(Engine, Protocol):
     """An engine that is no list of others: it says what it supports, and what a run costs."""
 
     @property

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from aqmlab.engine.protocol import Monitor, One, Report, Task
+from aqmlab.engine.protocol import Monitor, Report, SingleEngine, Task
 
 
 class Several:
     """Engines as one: `of` tells which of them a run is for."""
 
-    def __init__(self, engines: Mapping[str, One]) -> None:
+    def __init__(self, engines: Mapping[str, SingleEngine]) -> None:
         self._engines = engines
 
     @property
@@ -28,7 +28,7 @@ class Several:
         """Their versions."""
         return ",".join(engine.version for engine in self._engines.values())
 
-    def of(self, name: str) -> One:
+    def of(self, name: str) -> SingleEngine:
         """Return the engine of this name; the first without one."""
         return self._engines[name] if name else next(iter(self._engines.values()))
 

@@ -39,7 +39,7 @@ def flent(
     return {f"{one.file}.flent.gz": _file(result, one) for one in names.runs(result, aqm, seed, point)}
 
 
-def _file(result: Result, one: names.Chosen) -> bytes:
+def _file(result: Result, one: names.RunName) -> bytes:
     here = (pl.col("point") == one.point) & (pl.col("aqm") == one.aqm) & (pl.col("seed") == one.seed)
     series = wide(result.series.filter(here)).sort("time_s")
     if not {"goodput_mbit", "qdelay_ms"} <= set(series.columns):
@@ -74,7 +74,7 @@ def _file(result: Result, one: names.Chosen) -> bytes:
 
 
 def _metadata(
-    result: Result, one: names.Chosen, started: datetime, period_s: float, length_s: float, streams: int
+    result: Result, one: names.RunName, started: datetime, period_s: float, length_s: float, streams: int
 ) -> dict[str, Any]:
     scenario = result.scenarios[one.point]
     time = started.isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LONGEST = 80
 
 
-class Chosen(NamedTuple):
+class RunName(NamedTuple):
     """A run of a result, and the name of its file without an ending."""
 
     point: int
@@ -25,7 +25,9 @@ class Chosen(NamedTuple):
     file: str
 
 
-def runs(result: Result, aqm: str | None = None, seed: int | None = None, point: int | None = None) -> Iterator[Chosen]:
+def runs(
+    result: Result, aqm: str | None = None, seed: int | None = None, point: int | None = None
+) -> Iterator[RunName]:
     """Return the finished runs with this AQM, seed and number of the scenario; all of what is not given.
 
     Raises:
@@ -46,7 +48,7 @@ def runs(result: Result, aqm: str | None = None, seed: int | None = None, point:
             # Labels that differ by other letters alone. No short one has two dashes in a row.
             alike = [other for other in result.aqms if short(other) == brief]
             twin = f"--{alike.index(label) + 1}" if len(alike) > 1 else ""
-            found.append(Chosen(number, label, one, f"{place}{brief}{twin}-{one}"))
+            found.append(RunName(number, label, one, f"{place}{brief}{twin}-{one}"))
     if not found:
         asked = (("aqm", aqm), ("seed", seed), ("point", point))
         told = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
@@ -66,4 +68,4 @@ def short(label: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", label)[:_LONGEST].strip("-")
 
 
-__all__ = ["Chosen", "runs", "short"]
+__all__ = ["RunName", "runs", "short"]

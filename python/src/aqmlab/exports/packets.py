@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aqmlab.exports import again
+from aqmlab.exports import rerun
 from aqmlab.vocabulary.errors import unknown
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def pcapng(
     """
     if tap not in TAPS:
         raise unknown("place", tap, TAPS)
-    made = again.runs(result, "packets", {"record": tap}, aqm, seed, point)
+    made = rerun.runs(result, "packets", {"record": tap}, aqm, seed, point)
     return {f"{one.file}.pcapng": run.packets for one, run in made}
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.exports import again, names
+from aqmlab.exports import names, rerun
 from aqmlab.results.frames import RUN
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def qlog(
         CheckError: if the run made again is another.
 
     """
-    for one, run in again.runs(result, "events", {"log": True}, aqm, seed, point):
+    for one, run in rerun.runs(result, "events", {"log": True}, aqm, seed, point):
         flows = result.flows.filter(**dict(zip(RUN, one[:3], strict=True)))
         kinds = dict(flows.select("id", "kind").iter_rows())
         contents: dict[str, bytes] = {}

@@ -17,14 +17,14 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.files import disk, system, temporary
 from aqmlab.live import log as logs
-from aqmlab.live import outside, quietly
+from aqmlab.live import outside, quiet_exec
 from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.live.worker import AT_THE_FAR_END
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
 
 CAPTURE, SAMPLES, MEASURE, RESOLVER = "near.pcapng", "samples.jsonl", "measure", "resolv.conf"
 # A module of this package as a program. -P: nothing is imported from the folder that the user is in.
-QUIETLY = (sys.executable, "-P", quietly.__file__)
+QUIETLY = (sys.executable, "-P", quiet_exec.__file__)
 # What carries packets between the ends and the link: pairs of veth interfaces, or those of the TUN driver.
 PATHS = ("veth", "tun")
 INTERRUPTED = "interrupted; nothing was kept"
@@ -217,24 +217,24 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
 
 def _check_interrupt(worker: subprocess.Popen[bytes]) -> None:
     """Say it where an interrupt has ended the process that carries packets: before the command it is told of them."""
-    if -worker.returncode in quietly.SIGNALS:
+    if -worker.returncode in quiet_exec.SIGNALS:
         raise Interrupted(INTERRUPTED)
 
 
 @contextmanager
 def _held_back() -> Iterator[None]:
     """Hold the signals of a terminal back, for what is started, too: it asks for them when it can be told."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, quietly.SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, quiet_exec.SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, quietly.SIGNALS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, quiet_exec.SIGNALS)
 
 
 @contextmanager
 def _terminal_left_alone() -> Iterator[None]:
     """Leave Ctrl-C to the process that carries packets, and to the command once that runs, as a shell does."""
-    held = {one: signal.getsignal(one) for one in quietly.SIGNALS}
+    held = {one: signal.getsignal(one) for one in quiet_exec.SIGNALS}
     try:
         for one in held:
             signal.signal(one, signal.SIG_IGN)

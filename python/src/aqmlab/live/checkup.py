@@ -14,8 +14,8 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.live import outside
 from aqmlab.live.carrying import PATHS, Carried, Link, carry
-from aqmlab.live.document import lateness_ms
 from aqmlab.live.line import lines
+from aqmlab.live.link_json import lateness_ms
 from aqmlab.vocabulary.errors import MachineError
 
 # Above it, a machine's own timers are too late to tell anything of a link.

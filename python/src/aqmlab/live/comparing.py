@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from aqmlab import _native
-from aqmlab.live import checkup, page, results
+from aqmlab.live import checkup, results, web_page
 from aqmlab.live.carrying import INTERRUPTED, QUIETLY, Carried, Link, carry
-from aqmlab.live.document import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.live.line import DIRECTIONS, Line
+from aqmlab.live.link_json import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import Interrupted, MachineError
 from aqmlab.vocabulary.names import listed
@@ -80,7 +80,7 @@ class Ran:
     aqm: str
     carried: Carried
     measured: dict[str, Any]
-    done: Done
+    done: FinishedRun
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _ran(
     kind = first.carried.report["tcp"]["congestion_control"]
     told = results.told(first.carried, accuracy)
     if traffic.browser:
-        told["page"] = page.SAID
+        told["page"] = web_page.SAID
     if traffic.datagrams.count:
         told["goodput"] = "without UDP at a constant rate, which is in throughput_mbit alone"
     return _asked(links, traffic, seeds, kind, told, accuracy, title, first.carried.report["tcp"])
@@ -310,7 +310,7 @@ def document(compared: Compared) -> dict[str, Any]:
         "aqmlab": _native.version(),
         "scenario": {
             "traffic": {name: getattr(compared.traffic, name) for name in ("down", "up", "duration_s", "warmup_s")}
-            | ({"page": page.SAID} if compared.traffic.browser else {}),
+            | ({"page": web_page.SAID} if compared.traffic.browser else {}),
             "links": {aqm: {one.name: dict(one.told) for one in both} for aqm, both in compared.links.items()},
             "tcp": compared.tcp,
             "path": compared.path,

@@ -18,11 +18,11 @@ import numpy as np
 from aqmlab import _native, engine, publishing, store
 from aqmlab.engine import Histograms, Report, Run, Table
 from aqmlab.live.carrying import SAMPLE_NS, Carried
-from aqmlab.live.document import label, warnings
 from aqmlab.live.line import DIRECTIONS, Line
+from aqmlab.live.link_json import label, warnings
 from aqmlab.results import Result
 from aqmlab.results.frames import Frames, from_runs
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.store import growth
 from aqmlab.vocabulary.units import NANOS_PER_SECOND, format_span
 
@@ -139,7 +139,7 @@ def of_link(carried: Carried, accuracy: Mapping[str, Any]) -> Result:
 
 def done(
     aqm: str, carried: Carried, loaded: str, metrics: Mapping[str, float], measured: Mapping[str, Any] | None = None
-) -> Done:
+) -> FinishedRun:
     """Return a run; ``metrics`` are its own, and ``measured`` is what its traffic has got, if it says so."""
     report, both = carried.report, {name: carried.report[name]["metrics"] for name in DIRECTIONS}
     ports = {f"port.{name}.{metric}": value for name in DIRECTIONS for metric, value in both[name].items()}
@@ -159,7 +159,7 @@ def done(
     queues: dict[str, Any] = {"link": list(DIRECTIONS)}
     queues |= {"discipline": [line.aqm for line in (carried.link.down, carried.link.up)]}
     queues |= {name: np.array([int(both[one][of]) for one in DIRECTIONS]) for name, of in COUNTED.items()}
-    return Done(
+    return FinishedRun(
         Run(0, aqm, carried.link.seed, secrets.token_hex(16)),
         Report(
             metrics={**both[loaded], **metrics, **ports, **({"warmup_s": begins} if begins else {})},
@@ -206,7 +206,7 @@ def _series(carried: Carried, loaded: str, measured: Mapping[str, Any] | None) -
     return {"time_s": found.pop("time_s"), **dict(sorted(found.items()))}
 
 
-def result(asked: Asked, finished: Sequence[Done], earlier: Frames | None = None) -> Result:
+def result(asked: Asked, finished: Sequence[FinishedRun], earlier: Frames | None = None) -> Result:
     """Return finished runs as a result, with earlier ones of the same comparison."""
     frames = from_runs(finished)
     frames = (earlier.joined(frames) if earlier else frames).sorted(list(asked.links))

@@ -43,7 +43,7 @@ class Planned:
         return len(self.links) * len(self.seeds) * (self.traffic.warmup_s + self.traffic.duration_s)
 
 
-def conduct(experiment: Experiment, out: Path, progress: Callable[[str], None] = lambda text: None) -> Result:
+def run_live(experiment: Experiment, out: Path, progress: Callable[[str], None] = lambda text: None) -> Result:
     """Run a scenario live, and keep the result in a folder; finished runs there are not made again.
 
     Raises:
@@ -140,4 +140,4 @@ def _datagrams(count: int, carried: dict[str, Any], source: dict[str, Any]) -> c
     return comparing.Datagrams(count, int(source["rate_bps"]), int(carried["packet_bytes"]))
 
 
-__all__ = ["Planned", "conduct", "planned"]
+__all__ = ["Planned", "planned", "run_live"]

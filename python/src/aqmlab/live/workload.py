@@ -1,8 +1,8 @@
 """Traffic for a link: ``python -m aqmlab.live.workload``, with a server's name at the far end and a plan at the near.
 
 Bulk transfers by the kernel's TCP in both directions and pings (UDP), by ``server``; UDP at a constant rate by
-``datagrams``; a page (`aqmlab.live.page`) is loaded beside them. The near end prints what they have got as JSON, as its
-plan is.
+``datagrams``; a page (`aqmlab.live.web_page`) is loaded beside them. The near end prints as JSON, the form of its plan,
+what they received.
 """
 
 from __future__ import annotations
@@ -212,9 +212,9 @@ def run(plan: dict[str, Any]) -> dict[str, Any]:
     rated_before = receivers.delivered() if receivers else []
     pages = None
     if plan["browser"]:
-        from aqmlab.live import page
+        from aqmlab.live import web_page
 
-        pages = ThreadPoolExecutor(1).submit(page.load_until, since + plan["duration_s"], plan["browser"], far)
+        pages = ThreadPoolExecutor(1).submit(web_page.load_until, since + plan["duration_s"], plan["browser"], far)
     loaded = [flow for flow in flows if flow.wanted == (DOWN if plan["down"] or receivers else UP)]
     delivered, passed = [], 0.0
     while passed < plan["duration_s"]:

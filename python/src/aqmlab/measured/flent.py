@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.measured.made import UNNAMED, FormatError, Measured, Measurement, Reals, number, numbers, part_of, waited
+from aqmlab.measured.builder import UNNAMED, FormatError, Measured, Measurement, Reals, number, numbers, part_of, waited
 
 NEWEST_VERSION = 4
 DIRECTIONS = ("download", "upload")

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab.measured.builder import UNNAMED, FormatError, Measured, Measurement, Reals, number, part_of, waited
 from aqmlab.measured.lenient_json import CUT, REVERSE
-from aqmlab.measured.made import UNNAMED, FormatError, Measured, Measurement, Reals, number, part_of, waited
 from aqmlab.vocabulary.printable import printable
 
 NOTE = "the queue delay of a measurement is the sender's round trip less its shortest"

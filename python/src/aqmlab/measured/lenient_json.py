@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from aqmlab.measured.made import FormatError
+from aqmlab.measured.builder import FormatError
 
 # What iperf3 calls the sums of what the server sends in a test of both directions, from version 3.11 on.
 REVERSE = "_bidir_reverse"

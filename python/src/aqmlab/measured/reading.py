@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.files import system
 from aqmlab.measured import flent, iperf3, lenient_json, tc
-from aqmlab.measured.made import FormatError, result
+from aqmlab.measured.builder import FormatError, result
 from aqmlab.vocabulary.errors import InputError
 
 if TYPE_CHECKING:

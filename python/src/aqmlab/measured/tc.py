@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aqmlab.measured.made import FormatError, Measured, Measurement, number, part_of
+from aqmlab.measured.builder import FormatError, Measured, Measurement, number, part_of
 
 
 def measurement(parsed: list[dict[str, Any]]) -> Measurement:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from aqmlab import plots
 from aqmlab.files import disk
-from aqmlab.papers import cards, drawing, provenance, search_page, searching, standings, summary, workspace
+from aqmlab.papers import cards, drawing, provenance, search_page, searching, summary, tables, workspace
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
@@ -20,7 +20,7 @@ from aqmlab.report import environment
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from aqmlab.papers.standings import Standing
+    from aqmlab.papers.tables import Standing
     from aqmlab.plots import Figure
 
 FRONT = "index.html"
@@ -155,7 +155,7 @@ def _standings(reproduction: Reproduction) -> list[tuple[str, Standing, list[tup
             if result is None:
                 continue
             lines = []
-            for row in standings.fill(standing, result).iter_rows(named=True):
+            for row in tables.fill(standing, result).iter_rows(named=True):
                 cells = [cell(row[column.label], row.get(f"{column.label} ±")) for column in standing.columns]
                 lines.append((row["aqm"], cells))
             found.append((preset, standing, lines))

@@ -14,11 +14,11 @@ from pathlib import Path
 from aqmlab import scenario
 from aqmlab.files import shipped, toml
 from aqmlab.files.documents import Table
-from aqmlab.papers import claims, figures, generated, standings
+from aqmlab.papers import claims, figures, generated, tables
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.figures import Drawing
 from aqmlab.papers.generated import Generated
-from aqmlab.papers.standings import Standing
+from aqmlab.papers.tables import Standing
 from aqmlab.scenario import Experiment
 from aqmlab.search import Factor, Sampling, plan
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -205,7 +205,7 @@ def load(folder: Path) -> Paper:
         factors=factors,
         sampling=plan.sampling(space) if space else None,
         drawings=figures.read(table),
-        standings=standings.read(table),
+        standings=tables.read(table),
         main=table.choice("main", presets, "consistent" if "consistent" in presets else next(iter(presets), "")),
         summary=_summary(table.table("summary")),
         generated=generated.read(folder, [one.id for one in statements], presets),

@@ -15,11 +15,10 @@ from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.paper import BEYOND, LIVE, Paper
 from aqmlab.papers.verdicts import Check, Judgement, Verdict, family, judge
 from aqmlab.results import Result, measures
-from aqmlab.results.document import document as of_result
+from aqmlab.results.result_json import document as of_result
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, cost
-from aqmlab.search import Outcome, Space
-from aqmlab.search import conduct as conduct_search
+from aqmlab.search import Outcome, Space, run_search
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import InputError, MachineError
 
@@ -191,7 +190,7 @@ class Reproduction:
         return [] if result is None else range(len(measures.points_of(result, measure)))
 
 
-def conduct(
+def run_paper(
     paper: Paper,
     presets: Sequence[str],
     *,
@@ -252,9 +251,11 @@ def conduct(
             if watcher:
                 watcher.on_begin(f"{paper.name} {preset} {name}")
             if (preset, name) == (BEYOND, LIVE):
-                result = scenarios.conduct(loaded, place, (watcher or Watcher()).on_begin)
+                result = scenarios.run_live(loaded, place, (watcher or Watcher()).on_begin)
             else:
-                result = experiment.conduct(loaded, "reproduce", jobs, place, watcher, with_report=False, yes=True)
+                result = experiment.run_experiment(
+                    loaded, "reproduce", jobs, place, watcher, with_report=False, yes=True
+                )
             found[name] = result
             if result.is_partial and not result.manifest["failures"]:
                 raise KeyboardInterrupt
@@ -265,7 +266,7 @@ def conduct(
     space, outcome = None, None
     if search or (robustness and searching.is_there(paper)):
         space = searching.explore(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
-        outcome = conduct_search(space, jobs=jobs, watcher=watcher) if search else None
+        outcome = run_search(space, jobs=jobs, watcher=watcher) if search else None
     return Reproduction(paper, results, further, quick, space if robustness else None, outcome, skipped)
 
 

@@ -63,7 +63,7 @@ def explore(
 ) -> Space:
     """Judge the claims in a sample of the values that the paper leaves open; runs are kept in the folder and reused.
 
-    `aqmlab.search.conduct` continues from there.
+    `aqmlab.search.run_search` continues from there.
 
     Raises:
         InputError: if `paper.toml` or a scenario is wrong.

@@ -22,10 +22,10 @@ from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
 from aqmlab.results import over_settings, swept
 from aqmlab.results.differences import Comparison
-from aqmlab.results.document import family
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps
 from aqmlab.results.noticeable import explained, is_noticed
+from aqmlab.results.result_json import family
 from aqmlab.results.setting_line import setting_line, sweep_line
 from aqmlab.results.settings import aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets

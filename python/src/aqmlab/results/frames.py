@@ -12,7 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from aqmlab.engine.tables import REAL, WORD, Column, Histograms, Table
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.vocabulary.metrics import is_metric, ordered
 
 # The columns that identify the run of a row; `point` numbers the scenarios of a sweep.
@@ -92,7 +92,7 @@ class Frames:
         return replace(both, runs=both.runs.select(*first, *between, *last))
 
 
-def from_runs(done: Sequence[Done]) -> Frames:
+def from_runs(done: Sequence[FinishedRun]) -> Frames:
     """Return the reports of finished runs as frames."""
     return Frames(
         runs=_runs(done),
@@ -103,7 +103,7 @@ def from_runs(done: Sequence[Done]) -> Frames:
     )
 
 
-def of_metrics(done: Sequence[Done]) -> Frames:
+def of_metrics(done: Sequence[FinishedRun]) -> Frames:
     """Return the metrics of finished runs as frames; those of flows, series, queues and histograms are empty."""
     empty: dict[str, Any] = {name: pl.DataFrame(schema=SCHEMAS[name]) for name in FRAMES if name != "runs"}
     return Frames(runs=_runs(done), **empty)
@@ -135,7 +135,7 @@ def _both(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(filled, how="diagonal_relaxed") if filled else one
 
 
-def _runs(done: Sequence[Done]) -> pl.DataFrame:
+def _runs(done: Sequence[FinishedRun]) -> pl.DataFrame:
     metrics = [one.report.metrics for one in done]
     names = ordered({name for run in metrics for name in run})
     about: dict[str, list[Any]] = {
@@ -155,7 +155,7 @@ def _runs(done: Sequence[Done]) -> pl.DataFrame:
     )
 
 
-def _table(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
+def _table(done: Sequence[FinishedRun], tables: Sequence[Table]) -> pl.DataFrame:
     """Concatenate the tables of all runs; values that a run does not have are missing."""
     alike = itertools.groupby(tables, key=lambda table: (table.names, table.kinds))
     joined = [Table.joined(list(same)) for _, same in alike]
@@ -179,7 +179,7 @@ def _column(parts: Sequence[Column | None], lengths: Sequence[int]) -> pl.Series
     return series.fill_nan(None) if series.dtype == pl.Float64 else series
 
 
-def _series(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
+def _series(done: Sequence[FinishedRun], tables: Sequence[Table]) -> pl.DataFrame:
     """Return the series below each other: each value with its time, one name after the other; texts are coded."""
     rows = [len(table.names[1:]) * table.rows for table in tables]
     # A run shorter than a period has none.
@@ -198,7 +198,7 @@ def _series(done: Sequence[Done], tables: Sequence[Table]) -> pl.DataFrame:
     return pl.DataFrame({**_tags(done, rows, coded=True), **columns})
 
 
-def _histograms(done: Sequence[Done], runs: Sequence[Histograms]) -> pl.DataFrame:
+def _histograms(done: Sequence[FinishedRun], runs: Sequence[Histograms]) -> pl.DataFrame:
     """Return the histograms below each other."""
     names = _Texts(one.names for one in runs)
     buckets = np.array([count for one in runs for count in one.buckets], dtype=int)
@@ -233,7 +233,7 @@ class _Texts:
         return pl.Series(self._sorted, dtype=pl.String).gather(codes)
 
 
-def _tags(done: Sequence[Done], rows: Sequence[int], *, coded: bool = False) -> dict[str, pl.Series]:
+def _tags(done: Sequence[FinishedRun], rows: Sequence[int], *, coded: bool = False) -> dict[str, pl.Series]:
     """Return the run that each row belongs to."""
     times = np.array(rows, dtype=int)
     labels = [(one.run.aqm,) for one, count in zip(done, rows, strict=True) if count]

@@ -18,7 +18,7 @@ POLL_S = 0.1
 
 
 @dataclass(frozen=True)
-class Done:
+class FinishedRun:
     """A finished run."""
 
     run: Run
@@ -29,7 +29,7 @@ class Done:
 class Outcome:
     """The finished runs in the order of the tasks, failed checks, and whether all tasks are done."""
 
-    done: list[Done] = field(default_factory=list)
+    done: list[FinishedRun] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     interrupted: bool = False
 
@@ -48,7 +48,7 @@ def execute(
     tasks: Sequence[Task],
     workers: Workers,
     on_progress: Callable[[Progress], None] = lambda progress: None,
-    on_done: Callable[[Done], None] = lambda done: None,
+    on_done: Callable[[FinishedRun], None] = lambda done: None,
     engine: Engine | None = None,
 ) -> Outcome:
     """Run the tasks. An interrupt (Ctrl-C) stops current runs and keeps finished ones.
@@ -88,13 +88,13 @@ class _Batch:
     """The tasks in progress. The cost per task does not depend on how many there are."""
 
     def __init__(
-        self, tasks: Sequence[Task], workers: Workers, on_done: Callable[[Done], None], engine: Engine
+        self, tasks: Sequence[Task], workers: Workers, on_done: Callable[[FinishedRun], None], engine: Engine
     ) -> None:
         self._tasks = tasks
         self._workers = workers
         self._on_done = on_done
         self._engine = engine
-        self._done: dict[int, Done] = {}
+        self._done: dict[int, FinishedRun] = {}
         self._failures: dict[int, str] = {}
         self._running: dict[Future[Report], int] = {}
         self._finished: SimpleQueue[Future[Report]] = SimpleQueue()
@@ -139,7 +139,7 @@ class _Batch:
             raise MachineError("a worker dropped its runs; finished runs are kept, and the same command continues")
         raised = future.exception()
         if raised is None:
-            done = Done(task, future.result())
+            done = FinishedRun(task, future.result())
             # Forgotten after it was kept: an interrupt between the two makes no difference.
             self._on_done(done)
             self._done[place] = done

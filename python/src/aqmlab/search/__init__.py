@@ -1,6 +1,6 @@
 """Designed experiments: which settings of open factors come closest to given numbers, and which factors matter."""
 
-from aqmlab.search.outcome import Outcome, conduct
+from aqmlab.search.outcome import Outcome, run_search
 from aqmlab.search.plan import Factor, Sampling, Search, Setting
 from aqmlab.search.space import Flip, Reach, Space, explore, flipped
 from aqmlab.search.targets import Deviations, Grade, Quantity, Target
@@ -18,7 +18,7 @@ __all__ = [
     "Setting",
     "Space",
     "Target",
-    "conduct",
     "explore",
     "flipped",
+    "run_search",
 ]

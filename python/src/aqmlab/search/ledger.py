@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from aqmlab.engine import Task
 from aqmlab.files import disk, system
 from aqmlab.runs import runner
-from aqmlab.runs.runner import Done, Progress
+from aqmlab.runs.runner import FinishedRun, Progress
 from aqmlab.runs.watcher import Watcher
 from aqmlab.runs.workers import Threads
 from aqmlab.store import seal, shape
@@ -53,7 +53,7 @@ class Ledger:
     def make(
         self,
         tasks: Sequence[Task],
-        read: Callable[[Done], Values],
+        read: Callable[[FinishedRun], Values],
         jobs: int,
         on_progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:

@@ -134,7 +134,7 @@ class Outcome:
         }
 
 
-def conduct(space: Space, *, jobs: int | None = None, watcher: Watcher | None = None) -> Outcome:
+def run_search(space: Space, *, jobs: int | None = None, watcher: Watcher | None = None) -> Outcome:
     """Try neighbours of the base and of the closest settings of a space; runs are kept beside its own and reused.
 
     Raises:

@@ -15,7 +15,7 @@ from aqmlab.experiment import code_version
 from aqmlab.results import Result, measures
 from aqmlab.results.frames import Frames, from_runs, of_metrics
 from aqmlab.results.measures import Measure
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Plan
 from aqmlab.search.ledger import Ledger, Values
@@ -45,7 +45,7 @@ class Runs:
         self._kept = Ledger(folder, watcher)
         self._needs: dict[tuple[Setting, str, range], list[Need]] = {}
 
-    def conduct(self, settings: Iterable[Setting], seeds: range, jobs: int) -> None:
+    def run_settings(self, settings: Iterable[Setting], seeds: range, jobs: int) -> None:
         """Make the missing runs of the settings with these seeds.
 
         Raises:
@@ -64,14 +64,14 @@ class Runs:
         self._watcher.on_begin("searching")
         self._watcher.on_plan(len(missing), len(needs) - len(missing))
 
-        def read(done: Done) -> Values:
+        def read(done: FinishedRun) -> Values:
             return {name: value for need in needs[done.run.key] for name, value in _values(done, need).items()}
 
         self._kept.make(missing, read, jobs, self._watcher.on_progress)
 
     def noise(self, settings: Sequence[Setting], seeds: range, jobs: int) -> dict[str, Noise]:
         """Make the missing runs of the settings with these seeds; return the noise in each target's quantities."""
-        self.conduct(settings, seeds, jobs)
+        self.run_settings(settings, seeds, jobs)
 
         def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
             return self.values(setting, seeds, aqm, measure)
@@ -91,7 +91,7 @@ class Runs:
         def values(setting: Setting, aqm: str, measure: Measure) -> Mapping[int, float]:
             return self.values(setting, seeds, aqm, measure)
 
-        self.conduct(settings, seeds, jobs)
+        self.run_settings(settings, seeds, jobs)
         return {setting: score(setting, self._targets, values, self._search.own, noise) for setting in settings}
 
     def values(self, setting: Setting, seeds: range, aqm: str, measure: Measure) -> Mapping[int, float]:
@@ -140,7 +140,7 @@ class Runs:
         return self._kept.has(need.task.key, [_name(measure) for measure in need.asked])
 
 
-def _values(done: Done, need: Need) -> Values:
+def _values(done: FinishedRun, need: Need) -> Values:
     """Return the measures of a run that a need asks for."""
     frames = from_runs if any(measure.is_series for measure in need.asked) else of_metrics
     result = _result(need.plan, frames([done]))

@@ -27,7 +27,7 @@ from aqmlab.engine import Task
 from aqmlab.files import disk, lock, system
 from aqmlab.results.columns import units
 from aqmlab.results.frames import FRAMES, RUN, Frames, coded, plain
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.store import manifest, record, seal
 from aqmlab.store.journal import Journal
 from aqmlab.store.reading import RECORDS, Kept, hidden, is_result, manifest_text, read
@@ -90,7 +90,7 @@ class Folder:
         (self.path / RECORDS).mkdir(exist_ok=True)
         self._journal = Journal(self.path / RECORDS / f"{self._begun['records']}.run")
 
-    def keep(self, done: Done) -> None:
+    def keep(self, done: FinishedRun) -> None:
         """Keep a finished run.
 
         Raises:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aqmlab.files import disk
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.store import record
 
 _LENGTH = 8
@@ -36,7 +36,7 @@ class Journal:
             self._file = None
 
 
-def runs(content: bytes) -> Iterator[Done | None]:
+def runs(content: bytes) -> Iterator[FinishedRun | None]:
     """Yield the runs in a journal, and nothing at all for each place that is damaged.
 
     A record at the end that is not complete is no damage: its writer is still at it, or was killed.
@@ -58,7 +58,7 @@ def runs(content: bytes) -> Iterator[Done | None]:
         at = end if done else beyond
 
 
-def _decoded(content: bytes) -> Done | None:
+def _decoded(content: bytes) -> FinishedRun | None:
     try:
         return record.decode(content)
     except record.DamagedError:

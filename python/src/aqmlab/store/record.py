@@ -16,7 +16,7 @@ import numpy as np
 
 from aqmlab.engine import Report, Run
 from aqmlab.engine.tables import REAL, TEXT, WORD, Histograms, Table
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 
 MAGIC = b"aqmlab run 1\n"
 _TABLES = ("flows", "series", "queues")
@@ -29,7 +29,7 @@ class DamagedError(ValueError):
     """The record is incomplete or invalid."""
 
 
-def encode(done: Done) -> bytes:
+def encode(done: FinishedRun) -> bytes:
     """Return a finished run as bytes."""
     run, report = done.run, done.report
     tables = {name: getattr(report, name) for name in _TABLES}
@@ -65,7 +65,7 @@ def _buckets(name: str, count: int) -> str:
     return json.dumps([name, [WORD, count], [WORD, count]])
 
 
-def decode(data: bytes) -> Done:
+def decode(data: bytes) -> FinishedRun:
     """Return the run in a record.
 
     Raises:
@@ -79,7 +79,7 @@ def decode(data: bytes) -> Done:
         raise DamagedError(str(error)) from None
 
 
-def _decode(data: bytes) -> Done:
+def _decode(data: bytes) -> FinishedRun:
     start = len(MAGIC) + 4
     body = memoryview(data)[start:]
     if not data.startswith(MAGIC) or zlib.crc32(body).to_bytes(4, "little") != data[len(MAGIC) : start]:
@@ -106,12 +106,12 @@ def _decode(data: bytes) -> Done:
     tables = {name: table(header["tables"][name]) for name in _TABLES}
     histograms = Histograms.of({name: (array(left), array(right)) for name, left, right in header["histograms"]})
     fields: dict[str, Any] = {**header["plain"], **tables, "histograms": histograms}
-    done = Done(Run(point, aqm, seed, key), Report(**fields))
+    done = FinishedRun(Run(point, aqm, seed, key), Report(**fields))
     _check(done)
     return done
 
 
-def _check(done: Done) -> None:
+def _check(done: FinishedRun) -> None:
     run, report = done.run, done.report
     texts = [run.aqm, run.key, report.engine, *report.warnings, *report.metrics]
     counts = [run.point, run.seed, report.events, report.bottleneck_packets]

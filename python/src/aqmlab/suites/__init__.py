@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aqmlab.suites.document import document
 from aqmlab.suites.plan import Entry, Suite, built, find
-from aqmlab.suites.run import Outcome, Part, conduct
+from aqmlab.suites.run import Outcome, Part, run_suite
+from aqmlab.suites.suite_json import document
 
-__all__ = ["Entry", "Outcome", "Part", "Suite", "built", "conduct", "document", "find"]
+__all__ = ["Entry", "Outcome", "Part", "Suite", "built", "document", "find", "run_suite"]

@@ -59,7 +59,7 @@ class Outcome:
         return [f"{part.entry.name}: {one}" for part in self.parts for one in part.result.manifest["failures"]]
 
 
-def conduct(
+def run_suite(
     suite: Suite,
     aqms: Sequence[str],
     *,
@@ -141,7 +141,7 @@ def conduct(
         if watcher:
             watcher.on_begin(f"{number + 1}/{len(planned)} {entry.section} {entry.title}")
         place = folder / entry.name
-        result = experiment.conduct(loaded, "suite", jobs, place, watcher, with_report=False, engine=engine)
+        result = experiment.run_experiment(loaded, "suite", jobs, place, watcher, with_report=False, engine=engine)
         matters = tuple(column for column in entry.matters if OVER not in column)
         result = replace(result, compared=(*result.compared, *matters))
         parts.append(Part(entry, result, of_controls.turned(result, entry.flows) if compared else result))

@@ -9,7 +9,7 @@ from pathlib import Path
 from aqmlab import scenario
 from aqmlab.engine import Task
 from aqmlab.experiment import code_version
-from aqmlab.runs.runner import Done, Progress
+from aqmlab.runs.runner import FinishedRun, Progress
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Options, cost
 from aqmlab.search.ledger import Ledger, Values
@@ -129,7 +129,7 @@ class Trials:
         total_s = (self._run_s or one.total_s / max(one.total, 1)) * self._expected
         self._watcher.on_progress(Progress(finished, self._expected, simulated_s, total_s))
 
-    def _read(self, done: Done) -> Values:
+    def _read(self, done: FinishedRun) -> Values:
         return {name: done.report.metrics.get(name) for name in self._goal.metrics}
 
     def _trial(self, aqm: str, tasks: Sequence[Sequence[Task]]) -> Trial:

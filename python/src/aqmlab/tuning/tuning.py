@@ -14,7 +14,7 @@ from aqmlab import experiment, scenario, store
 from aqmlab.files import disk, lock, machine, system
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment, cost
-from aqmlab.tuning import page, scenarios, sensitivity
+from aqmlab.tuning import scenarios, sensitivity, tuning_page
 from aqmlab.tuning.goal import Goal
 from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
 from aqmlab.tuning.scenarios import Split, under
@@ -81,7 +81,7 @@ def tune(
     space, goal = Space.parse(aqm), Goal.parse(_several(minimise), _several(keep))
     split = choose(training, judging, options, sweep, design, seed, allow_unequal_buffers=allow_unequal_buffers)
     asked = Asked(space, goal, split, trials, sensitivity, training_seeds, front, seed)
-    return conduct(asked, None if out is None else Path(out), jobs, yes=yes)
+    return run_tuning(asked, None if out is None else Path(out), jobs, yes=yes)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def choose(
     return scenarios.from_options(options, sweep or {}, design, seed, place, allow_unequal_buffers=unequal)
 
 
-def conduct(
+def run_tuning(
     asked: Asked, folder: Path | None, jobs: int | None = None, watcher: Watcher | None = None, *, yes: bool = False
 ) -> Tuning:
     """Make a tuning; see `tune`.
@@ -197,7 +197,7 @@ def _conduct(
     aqms = list(dict.fromkeys([space.default, *chosen, *goal.references]))
     watcher.on_begin("judging")
     points = tuple(under(point, aqms) for point in split.judging)
-    unseen = experiment.conduct(
+    unseen = experiment.run_experiment(
         Experiment(f"{space.default} by default and tuned", points),
         "tune",
         jobs,
@@ -223,7 +223,7 @@ def _conduct(
     )
     if folder is not None:
         disk.put_all(folder, {FILE: found.to_json().encode()})
-        page.write(found, folder)
+        tuning_page.write(found, folder)
     return found
 
 

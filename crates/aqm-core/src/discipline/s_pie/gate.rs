@@ -4,7 +4,7 @@ use crate::cx::Cx;
 use crate::discipline::Discipline;
 use crate::discipline::pie;
 use crate::discipline::single::{Gate, Single};
-use crate::law::pie::{Ns3, Params as Law, Seen, State};
+use crate::law::pie::{Ns3, Params as Law, QueueState, State};
 use crate::law::{Pi, Shares};
 use crate::link::Link;
 use crate::packet::Packet;
@@ -110,7 +110,7 @@ impl<S: Sketch + 'static> SPie<S> {
 
     /// Algorithm 2 from line 4 on: the reason to drop `packet`, if there is one.
     #[inline]
-    fn decide(&mut self, packet: &Packet, seen: Seen, cx: &mut Cx<'_>) -> Option<DropReason> {
+    fn decide(&mut self, packet: &Packet, seen: QueueState, cx: &mut Cx<'_>) -> Option<DropReason> {
         let Settings { law, small_flows_use_p, guard, .. } = &self.settings;
         self.ns3.begin_burst(law, &mut self.state);
         if *guard && Ns3::short(seen) {

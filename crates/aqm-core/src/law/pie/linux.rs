@@ -1,6 +1,6 @@
 //! PIE as Linux 6.1 has it (the behaviour of `net/sched/sch_pie.c`): what it does otherwise than RFC 8033.
 
-use super::{Params, Seen, State};
+use super::{Params, QueueState, State};
 use crate::law::{Periodic, Verdict};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
@@ -32,7 +32,7 @@ impl Linux {
     pub fn arrive(
         law: &Params,
         state: &mut State,
-        seen: Seen,
+        seen: QueueState,
         length: u32,
         uniform: impl FnOnce() -> f64,
     ) -> Verdict {
@@ -137,7 +137,7 @@ mod tests {
     fn the_safeguard_judges_the_current_delay_and_fewer_than_two_packets() {
         let decide = |qdelay, old, bytes| {
             let mut state = at(&RFC, 0.1, qdelay, old);
-            Linux::arrive(&RFC, &mut state, Seen { bytes, ..BUSY }, 1000, || 0.09)
+            Linux::arrive(&RFC, &mut state, QueueState { bytes, ..BUSY }, 1000, || 0.09)
         };
         assert_eq!(decide(0.02, 0.0, 3000), Verdict::Signal);
         assert_eq!(decide(0.02, 0.02, 2999), Verdict::Admit);

@@ -2,7 +2,7 @@
 //!
 //! It draws a random number before the safeguards, for every packet outside a burst.
 
-use super::{Params, Seen, State};
+use super::{Params, QueueState, State};
 use crate::law::{Periodic, Verdict};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
@@ -41,7 +41,7 @@ impl Ns3 {
         &mut self,
         law: &Params,
         state: &mut State,
-        seen: Seen,
+        seen: QueueState,
         length: u32,
         uniform: impl FnOnce() -> f64,
     ) -> Verdict {
@@ -65,7 +65,7 @@ impl Ns3 {
     }
 
     /// Whether there is hardly a queue: packets are counted, not bytes.
-    pub const fn short(seen: Seen) -> bool {
+    pub const fn short(seen: QueueState) -> bool {
         seen.packets <= 2
     }
 
@@ -240,7 +240,7 @@ mod tests {
     fn two_packets_are_safe_and_a_number_as_large_as_the_probability_hits() {
         let decide = |packets, u: f64| {
             let mut ns3 = Ns3 { burst: Burst::Protecting };
-            let seen = Seen { packets, ..BUSY };
+            let seen = QueueState { packets, ..BUSY };
             ns3.arrive(&LAW, &mut at(&LAW, 0.1, 0.02, 0.02), seen, 1000, || u)
         };
         assert_eq!(decide(2, 0.0), Verdict::Admit);

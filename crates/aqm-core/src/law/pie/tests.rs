@@ -15,7 +15,7 @@ pub(super) const RFC: Params = Params {
     byte_mode: false,
     mtu: 1500,
 };
-pub(super) const BUSY: Seen = Seen { packets: 100, bytes: 100_000, third_full: true };
+pub(super) const BUSY: QueueState = QueueState { packets: 100, bytes: 100_000, third_full: true };
 
 pub(super) fn close(is: f64, should: f64) {
     assert!((is - should).abs() <= 1e-12 * should.abs(), "{is} instead of {should}");
@@ -75,7 +75,7 @@ fn the_probability_decays_when_congestion_goes_away() {
 fn short_queues_and_low_delays_cause_no_signal() {
     let decide = |params: &Params, p, old, bytes, u: f64| {
         let mut state = at(params, p, 0.02, old);
-        let seen = Seen { packets: bytes / 1000, bytes, third_full: true };
+        let seen = QueueState { packets: bytes / 1000, bytes, third_full: true };
         params.arrive(&mut state, seen, 1000, Time::ZERO, || u)
     };
     assert_eq!(decide(&RFC, 0.1, 0.02, 3001, 0.09), Verdict::Signal);
@@ -119,7 +119,7 @@ fn the_law_is_activated_by_a_third_of_the_limit_and_deactivated_when_calm() {
     let mut state = params.start();
     let now = Time::from_nanos(1_000_000);
     let arrive = |state: &mut State, packets, third_full| {
-        let seen = Seen { packets, bytes: packets * 1000, third_full };
+        let seen = QueueState { packets, bytes: packets * 1000, third_full };
         params.arrive(state, seen, 1000, now, || 0.5);
     };
     arrive(&mut state, 10, false);

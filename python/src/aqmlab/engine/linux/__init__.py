@@ -6,7 +6,7 @@ import functools
 import time
 from collections.abc import Sequence
 
-from aqmlab.engine.linux import guest, job, measure, place, tc, tracing
+from aqmlab.engine.linux import guest, job, kernel_image, measure, tc, tracing
 from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task, Trace
 from aqmlab.scenario.model import PLAIN, UNDER_TEST, Link, Rate, Scenario
 from aqmlab.vocabulary.errors import InputError
@@ -34,7 +34,7 @@ class Linux:
     @functools.cached_property
     def version(self) -> str:
         """The kernel's release, and the hash of all that decides its results."""
-        return place.found().version
+        return kernel_image.found().version
 
     def of(self, name: str) -> Linux:
         """Return itself: it stands for no others."""
@@ -61,7 +61,7 @@ class Linux:
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Look whether the kernel has been built, and can be started here."""
         if tasks:
-            guest.check(place.found())
+            guest.check(kernel_image.found())
 
     def monitor(self, task: Task) -> Monitor:
         """Return a monitor for one run."""
@@ -72,7 +72,8 @@ class Linux:
         """Run a guest, and measure what its taps have seen."""
         assert isinstance(monitor, guest.Watch)
         described = job.described(task.scenario, task.seed, inputs=task.inputs)
-        with guest.finished(place.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, cpu_s):
+        image = kernel_image.found()
+        with guest.finished(image, described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, cpu_s):
             began = time.thread_time()
             seen = measure.measured(folder, task.scenario, described)
             return Report(**seen, cpu_s=cpu_s + time.thread_time() - began, engine=self.name)
@@ -81,7 +82,7 @@ class Linux:
         """Run a guest with a tap at the senders, too, that looks at TCP's state every millisecond."""
         assert isinstance(monitor, guest.Watch)
         described = job.described(task.scenario, task.seed, tracing.STATES_NS, task.inputs)
-        with guest.finished(place.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, _):
+        with guest.finished(kernel_image.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, _):
             return tracing.traced(folder, described)
 
 

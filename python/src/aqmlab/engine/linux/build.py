@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from aqmlab.engine.linux import place
+from aqmlab.engine.linux import kernel_image
 from aqmlab.engine.linux.packages import Packages
 from aqmlab.files import machine, session
 from aqmlab.vocabulary.errors import InputError, MachineError, about
@@ -32,7 +32,7 @@ TOOLS = {
 # The sources and what is made of them, gigabytes; about as many lines as make says.
 SPACE_GB = 4.0
 LINES = 900
-CONFIG = place.HERE / "kernel.config"
+CONFIG = kernel_image.HERE / "kernel.config"
 # Timers of the qdiscs and of TCP count in ticks: PIE's update period of 15 ms needs HZ=1000 to be 15 ms.
 HZ = 1000
 # All randomness of the guest passes this function: SplitMix64 (Steele, Lea and Flood 2014) from a seed, in place of the
@@ -74,7 +74,7 @@ CHANGED = "source/.changed"
 Tell = Callable[[str, float], None]
 
 
-def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> place.Place:
+def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> kernel_image.Place:
     """Build what is missing: the kernel, from Debian's newest source package or a tree, and the guest's root.
 
     Args:
@@ -88,7 +88,7 @@ def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> plac
         KeyboardInterrupt: if the user interrupted; the same call continues.
 
     """
-    at = place.folder()
+    at = kernel_image.folder()
     missing = [packages for program, packages in TOOLS.items() if shutil.which(program) is None]
     if missing:
         raise about("engine", f"programs are missing here: apt-get install {' '.join(missing)}", "engine linux")
@@ -97,11 +97,11 @@ def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> plac
     work = at / "build"
     try:
         work.mkdir(parents=True, exist_ok=True)
-        is_built = (at / place.KERNEL).exists() and _kept(at).get("kernel", "").startswith(_recipe())
+        is_built = (at / kernel_image.KERNEL).exists() and _kept(at).get("kernel", "").startswith(_recipe())
         if not is_built or tree is not None:
             _check_space(at)
         packages = Packages(work / "packages", _call)
-        has_root, has_source = (at / place.ROOT / "usr").is_dir(), (work / CHANGED).exists()
+        has_root, has_source = (at / kernel_image.ROOT / "usr").is_dir(), (work / CHANGED).exists()
         if not has_root or not (is_built or has_source or tree):
             tell("fetching the list of packages", 0.0)
             packages.update()
@@ -114,7 +114,7 @@ def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> plac
         shutil.rmtree(work)
     except OSError as error:
         raise MachineError(f"engine linux: {error.strerror or error}: {error.filename or at}") from None
-    return place.found()
+    return kernel_image.found()
 
 
 def _recipe() -> str:
@@ -125,15 +125,15 @@ def _recipe() -> str:
 
 def _kept(at: Path) -> dict[str, str]:
     with suppress(OSError, ValueError):
-        found: dict[str, str] = json.loads((at / place.IDENTITY).read_text())
+        found: dict[str, str] = json.loads((at / kernel_image.IDENTITY).read_text())
         return found
     return {}
 
 
 def _keep(at: Path, **more: str) -> None:
-    new = at / f"{place.IDENTITY}.new"
+    new = at / f"{kernel_image.IDENTITY}.new"
     new.write_text(json.dumps({**_kept(at), **more}) + "\n")
-    new.rename(at / place.IDENTITY)
+    new.rename(at / kernel_image.IDENTITY)
 
 
 def _check_space(at: Path) -> None:
@@ -147,7 +147,7 @@ def _check_space(at: Path) -> None:
 def _root(at: Path, packages: Packages, tell: Tell) -> None:
     """Make the guest's root: it is another Debian, with an iproute2 that knows every qdisc of the kernel."""
     tell("fetching the guest's tools", 0.0)
-    new = at / f"{place.ROOT}.new"
+    new = at / f"{kernel_image.ROOT}.new"
     shutil.rmtree(new, ignore_errors=True)
     for name in ("bin", "sbin", "lib", "lib64"):
         (new / "usr" / name).mkdir(parents=True)
@@ -163,7 +163,7 @@ def _root(at: Path, packages: Packages, tell: Tell) -> None:
         _call(["tar", "-x", "-C", str(new), "--keep-directory-symlink", "--no-same-owner", "-f", str(archive)], None)
     for name in ("share", "include"):
         shutil.rmtree(new / "usr" / name, ignore_errors=True)
-    new.rename(at / place.ROOT)
+    new.rename(at / kernel_image.ROOT)
 
 
 def _sources(work: Path, packages: Packages, tree: Path | None, tell: Tell) -> Path:
@@ -221,22 +221,22 @@ def _kernel(at: Path, work: Path, source: Path, jobs: int, tell: Tell) -> None:
     tell("compiling the kernel", 0.0)
     _call([*make, f"-j{jobs}", "linux"], None, line)
     release = (out / "include" / "config" / "kernel.release").read_text().strip()
-    shutil.copy2(out / "linux", at / f"{place.KERNEL}.new")
-    (at / f"{place.KERNEL}.new").rename(at / place.KERNEL)
-    digest = hashlib.sha256((at / place.KERNEL).read_bytes()).hexdigest()[:16]
+    shutil.copy2(out / "linux", at / f"{kernel_image.KERNEL}.new")
+    (at / f"{kernel_image.KERNEL}.new").rename(at / kernel_image.KERNEL)
+    digest = hashlib.sha256((at / kernel_image.KERNEL).read_bytes()).hexdigest()[:16]
     _keep(at, kernel=f"{_recipe()} {digest}", release=release)
 
 
 def _guest(at: Path, tell: Tell) -> None:
     """Build our own programs of the guest, and put them into its root."""
     tell("building the guest's programs", 0.0)
-    here, root = place.HERE / "guest", at / place.ROOT
+    here, root = kernel_image.HERE / "guest", at / kernel_image.ROOT
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-static"]
     _call(["gcc", *flags, "-o", str(root / "guest.new"), *map(str, sorted(here.glob("*.c")))], None)
     (root / "guest.new").rename(root / "guest")
     shutil.copyfile(here / "init.sh", root / "init")
     (root / "init").chmod(0o755)
-    _keep(at, guest=place.guest_sources())
+    _keep(at, guest=kernel_image.guest_sources())
 
 
 def _call(words: Sequence[str], cwd: Path | None, on_line: Callable[[str], None] | None = None) -> str:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from aqmlab.engine.linux.job import BOOT_NS, Job
-from aqmlab.engine.linux.patience import OwnTime, use_of
-from aqmlab.engine.linux.place import KERNEL, ROOT, Place
+from aqmlab.engine.linux.kernel_image import KERNEL, ROOT, Place
 from aqmlab.engine.linux.recorded import changes
+from aqmlab.engine.linux.watchdog import OwnTime, use_of
 from aqmlab.files import session
 from aqmlab.vocabulary.errors import Cancelled, MachineError, about
 

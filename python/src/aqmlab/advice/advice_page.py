@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from aqmlab.advice import figures, paste, words
-from aqmlab.advice.noticed import FIGURES
 from aqmlab.advice.run import Advice
+from aqmlab.advice.thresholds import FIGURES
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
 from aqmlab.files import disk
 from aqmlab.report import environment, inline

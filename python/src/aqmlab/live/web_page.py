@@ -1,4 +1,4 @@
-"""A web page for a link: ``python -m aqmlab.live.page`` serves it at the far end, and Chromium loads it at the near."""
+"""A web page for a link: ``python -m aqmlab.live.web_page`` serves it at the far end, Chromium loads it at the near."""
 
 from __future__ import annotations
 

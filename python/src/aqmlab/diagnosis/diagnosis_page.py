@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aqmlab.advice import page as advice_page
+from aqmlab.advice import advice_page
 from aqmlab.advice import words as advice_words
 from aqmlab.diagnosis import drawing, words
 from aqmlab.diagnosis.diagnosis import Diagnosis

@@ -7,7 +7,7 @@ from typing import Any
 
 from aqmlab import __version__
 from aqmlab.advice import Advice
-from aqmlab.advice.document import document as of_advice
+from aqmlab.advice.advice_json import document as of_advice
 from aqmlab.diagnosis import words
 from aqmlab.diagnosis.diagnosis import Diagnosis
 from aqmlab.diagnosis.finding import Finding

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def runs(
     result: Result, what: str, more: Mapping[str, Any], aqm: str | None, seed: int | None, point: int | None
-) -> Iterator[tuple[names.Chosen, _native.Run]]:
+) -> Iterator[tuple[names.RunName, _native.Run]]:
     """Make the runs with this AQM, seed and number of the scenario once more, and check that they are the same.
 
     Args:
@@ -65,7 +65,9 @@ def runs(
         yield one, _made(result, what, one, {**scenarios[one.point][one.aqm].data(), **more}, plan.inputs)
 
 
-def _made(result: Result, what: str, one: names.Chosen, data: Mapping[str, Any], inputs: _native.Inputs) -> _native.Run:
+def _made(
+    result: Result, what: str, one: names.RunName, data: Mapping[str, Any], inputs: _native.Inputs
+) -> _native.Run:
     run = _native.run(json.dumps(data), inputs, one.seed, _native.Monitor())
     (before,) = result.runs.filter(**dict(zip(RUN, one[:3], strict=True))).iter_rows(named=True)
     changed = [name for name in result.frames.metrics if before[name] != run.metrics.get(name)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aqmlab import __version__
-from aqmlab.results.document import document as of_result
+from aqmlab.results.result_json import document as of_result
 from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.cards import Card, Finding, cards
 from aqmlab.suites.controls import SWEPT

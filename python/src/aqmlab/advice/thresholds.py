@@ -58,7 +58,7 @@ FIGURES = tuple(
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """What a household notices of a run, by the figure's name.
 
     A run without a finished page, or a video that never began, has no value; ``unseen`` is what stands for none.
@@ -70,10 +70,10 @@ class Seen:
     beside: dict[str, float]
 
     @staticmethod
-    def of(run: Mapping[str, Any], minutes: float) -> Seen:
+    def of(run: Mapping[str, Any], minutes: float) -> Observation:
         """Read it from the metrics of a run and its length."""
         known = {name: value for name, value in run.items() if isinstance(value, int | float) and math.isfinite(value)}
-        return Seen(**json.loads(_native.advice_of_run(json.dumps(known), minutes)))
+        return Observation(**json.loads(_native.advice_of_run(json.dumps(known), minutes)))
 
 
-__all__ = ["BEST_MOS", "FIGURES", "Difference", "Figure", "Seen"]
+__all__ = ["BEST_MOS", "FIGURES", "Difference", "Figure", "Observation"]

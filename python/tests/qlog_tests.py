@@ -210,7 +210,7 @@ def a_run_is_on_disk_before_the_next_is_made_and_there_are_all_files_or_none(
     made: Result, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[set[str]] = []
-    again = exports.again._made
+    again = exports.rerun._made
 
     def noted(*given: Any) -> Any:
         if not given[2].aqm.startswith(refused):
@@ -218,7 +218,7 @@ def a_run_is_on_disk_before_the_next_is_made_and_there_are_all_files_or_none(
             return again(*given)
         raise CheckError("events: the run made again is another")
 
-    monkeypatch.setattr(exports.again, "_made", noted)
+    monkeypatch.setattr(exports.rerun, "_made", noted)
     refused = "fifo"
     ended = aqmlab("export", made.folder, "--qlog", "--out", "out")
     assert (ended.status, ended.line) == (1, "events: the run made again is another")

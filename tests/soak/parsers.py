@@ -32,7 +32,7 @@ import aqmlab
 from aqmlab import engine, scenario, store
 from aqmlab.engine import native
 from aqmlab.files import toml
-from aqmlab.runs.runner import Done
+from aqmlab.runs.runner import FinishedRun
 from aqmlab.scenario import distributions, flows, sweeps, topologies
 from aqmlab.store import manifest, record, seal
 from aqmlab.tuning.goal import Bound
@@ -161,7 +161,7 @@ class Parsers:
         self.frames = {path.name: path.read_bytes() for path in folder.glob("*.parquet")}
         plan = scenario.resolve(scenario.from_values({"rate": "2mbit", "rtt": "20ms", "aqm": "fifo", "duration": "1s"}))
         task = engine.Task(0, "fifo", 1, "key", plan.scenarios["fifo"])
-        self.record = record.encode(Done(task, native.Native().run(task, native.Native().monitor(task))))
+        self.record = record.encode(FinishedRun(task, native.Native().run(task, native.Native().monitor(task))))
         # What is refused as it stands would hide what is wrong behind it.
         resolved(scenario.Experiment("", (scenario.from_values(OPTIONS),)))
         with_topology(TOPOLOGY)

@@ -14,9 +14,6 @@ pub struct Oddities {
     pub oversized: u64,
     /// Packets whose transport header was not captured completely: options are missing, or all of it.
     pub cut_transport: u64,
-    /// Packets that the capture has more than once (of two interfaces, with and without a VLAN tag, on both sides of a
-    /// NAT, from a mirror port); one of each was kept.
-    pub copies: u64,
     /// Packets whose IP header states more bytes than the frame had, as where payload was removed from the file; the
     /// header was used.
     pub beyond_frame: u64,

@@ -9,7 +9,7 @@ use super::oddities::Oddities;
 use super::packets::{Capture, CapturedPacket};
 use super::path::PathTrace;
 use super::record::Record;
-use super::skipped::Skipped;
+use super::skipped::{SkipReason, Skipped};
 use crate::input_error::InputError;
 
 /// Most packets that are kept: 1.6 GB of memory.
@@ -77,7 +77,7 @@ impl Capture {
             };
             return Err(InputError::new(name, format!("is a capture without IP packets: {but}")));
         }
-        if oddities.untimed == packets.len() as u64 + oddities.copies {
+        if oddities.untimed == packets.len() as u64 + skipped.count(SkipReason::Copy) {
             return Err(InputError::new(
                 name,
                 "gives no packet a time (Simple Packet Blocks): it cannot be replayed",
@@ -124,7 +124,7 @@ impl Builder {
         };
         let known = self.copies.add(&decoded, place, time);
         if self.left_out.has(known) {
-            self.oddities.copies += 1;
+            self.skipped.add(SkipReason::Copy);
             return true;
         }
         let flow = self.flows.number(&decoded.five_tuple, decoded.length);

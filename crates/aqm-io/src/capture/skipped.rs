@@ -1,4 +1,4 @@
-//! Contents of a capture other than IP packets.
+//! Contents of a capture that are no packets of it: other than IP, or there already.
 
 use super::link::name;
 use std::collections::BTreeMap;
@@ -28,6 +28,9 @@ pub enum SkipReason {
     Fragment,
     /// Several packets in one frame of Wi-Fi (A-MSDU).
     Aggregate,
+    /// A packet that the capture has more than once (of two interfaces, with and without a VLAN tag, on both sides of a
+    /// NAT, from a mirror port): one of each is kept.
+    Copy,
 }
 
 /// Frames left out, by reason.
@@ -43,6 +46,13 @@ impl Skipped {
     /// How many frames were left out for `reason`.
     pub fn count(&self, reason: SkipReason) -> u64 {
         self.0.get(&reason).copied().unwrap_or(0)
+    }
+
+    /// The same without a reason.
+    pub fn without(&self, reason: SkipReason) -> Skipped {
+        let mut rest = self.clone();
+        rest.0.remove(&reason);
+        rest
     }
 
     /// Every reason that occurred, with its count.
@@ -71,6 +81,7 @@ impl fmt::Display for SkipReason {
             SkipReason::Encrypted => f.write_str("encrypted on the link"),
             SkipReason::Fragment => f.write_str("fragments of the link layer"),
             SkipReason::Aggregate => f.write_str("aggregates of Wi-Fi (A-MSDU)"),
+            SkipReason::Copy => f.write_str("captured more than once"),
         }
     }
 }

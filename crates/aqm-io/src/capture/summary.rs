@@ -1,7 +1,7 @@
 //! Statistics of a capture.
 
 use super::packets::Capture;
-use super::skipped::Skipped;
+use super::skipped::{SkipReason, Skipped};
 use aqm_core::units::{Rate, Span};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct Summary {
     pub duration: Span,
     /// Flows (5-tuples, each direction its own) by protocol: `TCP`, `UDP`, `protocol 47`.
     pub flows: BTreeMap<String, u64>,
-    /// Counts of everything that is not an IP packet.
+    /// Counts of everything that is not an IP packet, or was captured before.
     pub skipped: Skipped,
 }
 
@@ -97,7 +97,7 @@ fn warnings(capture: &Capture) -> Vec<String> {
             "packets without their whole transport header (capture at least 128 bytes: tcpdump -s 128)",
         ),
         (
-            odd.copies,
+            capture.skipped().count(SkipReason::Copy),
             "packets captured more than once (two interfaces, both sides of a NAT, a mirror port), which are counted once",
         ),
         (
@@ -110,7 +110,8 @@ fn warnings(capture: &Capture) -> Vec<String> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{what}: {count}"))
         .collect();
-    let skipped = capture.skipped();
+    // Copies have a line of their own.
+    let skipped = capture.skipped().without(SkipReason::Copy);
     if skipped.total() > 0 {
         warnings.push(format!("frames left out: {skipped}"));
     }

@@ -168,6 +168,11 @@ fn a_burst_passes_pie_for_the_time_in_the_rfc() {
 /// Parameters without an effect of their own, and why.
 const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
     ("cake", "via_ethernet", "tc-cake(8) takes the word, and changes nothing by it"),
+    (
+        "fq_codel",
+        "ce_threshold_selector",
+        "needs two others, ce_threshold and ce_threshold_mask: a unit test has all three",
+    ),
     ("prio", "bands", "says which bands priomap may name: nothing comes to another one"),
 ];
 

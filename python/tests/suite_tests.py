@@ -96,14 +96,22 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
         "suite", str(tiny), "--aqm", "pie", "--aqm", "codel target 5ms", "--json", "all.json", "--out", "out"
     )
     assert ended.status == 0, ended.line
-    assert "1.2  With ECN" in ended.out
-    assert "pie ecn" in ended.out
+    assert "1.2    two" in ended.out
+    assert "Against pie: ▲ better" in ended.out
+    # Runs of two seconds do not tell the two apart, and the scenario says so.
+    assert "1.1 one: 2 seeds: what differs is within chance" in ended.out
     page = (Path("out") / "index.html").read_text()
     for text in ("1.1 One flow", "second", "newreno / all", "What is to be stated", "tiny/one.toml"):
         assert text in page
     glance = page[page.index('id="glance"') : page.index("</nav>")]
     assert [glance.count(one) for one in ("Mean queue delay, ms", "Goodput, Mbit/s", "#one", "#two")] == [2, 2, 1, 1]
+    assert page.index('id="matrix"') < page.index('id="glance"') < page.index('id="one"')
+    assert page.count('<details class="fold scenario">') == 2
     document = json.loads(Path("all.json").read_text())
+    assert [(row["name"], row["verdicts"]["pie"]) for row in document["matrix"]] == [
+        ("one", {"side": "first"}),
+        ("two", {"side": "first"}),
+    ]
     assert [one["section"] for one in document["scenarios"]] == ["1.1", "1.2"]
     assert {row["aqm"] for row in document["scenarios"][1]["summary"]} == {"pie ecn", "codel target 5ms ecn"}
     first = document["scenarios"][0]
@@ -121,6 +129,7 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
     for width in (1280,) if CHROMIUM else ():
         with opened(Path("out") / "index.html", width) as tab:
             # With eight columns more the names beside them are not broken into letters.
+            tab.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
             tab.evaluate(
                 "document.querySelectorAll('#glance tr').forEach(row =>"
                 " row.append(...Array.from({length: 8}, () => row.lastElementChild.cloneNode(true))))"

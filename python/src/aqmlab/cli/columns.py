@@ -9,12 +9,16 @@ from rich.console import Group, RenderableType
 from aqmlab.cli.terminal import Text
 
 GAP = 2
-# A longer name stands in a line of its own.
+# A longer name stands in a line of its own, unless told otherwise.
 LONGEST_NAME = 24
 
 
 def table(
-    heads: Sequence[tuple[str, str]], lines: Sequence[tuple[str, Sequence[Text]]], *, styled: str = "bold"
+    heads: Sequence[tuple[str, str]],
+    lines: Sequence[tuple[str, Sequence[Text]]],
+    *,
+    styled: str = "bold",
+    left: int = LONGEST_NAME,
 ) -> RenderableType:
     """Return a table.
 
@@ -22,6 +26,7 @@ def table(
         heads: title and unit of each column; neighbours with the same title share it, and what their units end in.
         lines: the name of each, and its cells, in which a value's marks stand to the right of its digits.
         styled: how titles look.
+        left: a longer name stands in a line of its own.
 
     """
     titles, units = _shared(heads)
@@ -30,8 +35,8 @@ def table(
         for place in range(len(heads))
     ]
     names = [Text(name) for name, _ in lines]
-    left = min(max((name.cell_len for name in names), default=0), LONGEST_NAME)
-    parts: list[RenderableType] = [_titles(titles, widths, left, styled)]
+    left = min(max((name.cell_len for name in names), default=0), left)
+    parts: list[RenderableType] = [_titles(titles, widths, left, styled)] if any(title for title, _ in titles) else []
     if any(units):
         parts.append(_row(Text(""), [Text(unit, "dim") for unit in units], widths, left))
     for name, (_, cells) in zip(names, lines, strict=True):

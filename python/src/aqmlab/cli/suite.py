@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,7 +29,7 @@ from aqmlab.vocabulary.json_text import json_text
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from aqmlab.suites import Outcome, Part
+    from aqmlab.suites import Outcome
 
 
 def suite(
@@ -96,7 +98,7 @@ def suite(
     write_json(json_text(suites.document(outcome)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
-        console.print(_shown(outcome))
+        console.print(_shown(outcome, folder, console.width))
         console.print(show.open_page(shown))
     elif as_json != "-":
         give(folder)
@@ -104,40 +106,45 @@ def suite(
         raise CheckError("; ".join(outcome.failures))
 
 
-def _shown(outcome: Outcome) -> RenderableType:
+def _shown(outcome: Outcome, folder: Path, width: int) -> RenderableType:
     from rich.console import Group
 
+    from aqmlab.cli import columns
     from aqmlab.suites.engines import headline
+    from aqmlab.suites.matrix import matrix, reference, sentences
 
+    rows, first = matrix(outcome), reference(outcome)
+    others = [place for place, one in enumerate(outcome.contestants) if one != first]
+    names = [f"{row.entry.section:7}{row.entry.name}" for row in rows]
+    cells = [[row.verdicts[place].text for place in others] for row in rows]
+    left = max(map(len, names), default=0)
+    used = left + sum(
+        columns.GAP + max(len(outcome.contestants[place]), *(len(own[column]) for own in cells))
+        for column, place in enumerate(others)
+    )
+    measures = [row.measure for row in rows]
+    has_room = used + columns.GAP + max(map(len, measures), default=0) <= width
+    heads = [*((("", "Measure"),) if has_room else ()), *(("", outcome.contestants[place]) for place in others)]
+    lines = [
+        (name, [*((Text(row.measure, "dim"),) if has_room else ()), *map(Text, own)])
+        for name, row, own in zip(names, rows, cells, strict=True)
+    ]
     parts: list[RenderableType] = [Text(outcome.suite.title, style="bold"), *map(Text, headline(outcome)), ""]
-    for part in outcome.parts:
-        parts += [
-            Text.assemble((part.entry.section, "bold"), f"  {part.entry.title}"),
-            _table(part, outcome.suite.subject),
-            "",
-        ]
+    parts += [*map(Text, sentences(outcome)), "", columns.table(heads, lines, left=left)]
+    measured = "" if has_room else " The measure of each is on the page."
+    parts.append(
+        Text(
+            f"Against {first}: ▲ better, ▼ worse, ◆ better in one measure and worse in another, ≈ no clear difference; "
+            f"per cent of the first measure, median over settings.{measured}",
+            style="dim",
+        )
+    )
+    parts += [Text(f"{row.entry.section} {row.entry.name}: {row.why}", style="dim") for row in rows if row.why]
     parts += [Text(f"not run: {one}", style="yellow") for one in outcome.skipped]
+    if outcome.parts:
+        one = folder / outcome.parts[0].entry.name
+        parts += ["", Text(f"Tables of a scenario: aqmlab show {shlex.quote(str(one))}", style="dim")]
     return Group(*parts)
-
-
-def _table(part: Part, subject: str) -> RenderableType:
-    from rich.table import Table
-
-    from aqmlab.suites.table import table
-
-    grid, swept = table(part), len(part.shown.points) > 1
-    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for head in ["", subject] if swept else [subject]:
-        shown.add_column(head, no_wrap=True)
-    for title, unit in grid.heads:
-        shown.add_column(f"{title}\n{unit}", justify="right")
-    for line in grid.lines:
-        cells = []
-        for column, cell in enumerate(line.cells):
-            value, half = grid.text(column, cell)
-            cells.append(Text.assemble(value, (f" ± {half}" if half else "", "dim")))
-        shown.add_row(*([line.point] if swept else []), line.aqm, *cells)
-    return shown
 
 
 __all__ = ["suite"]

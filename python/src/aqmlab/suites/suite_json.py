@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from aqmlab import __version__
@@ -11,6 +11,7 @@ from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.cards import Card, Finding, cards
 from aqmlab.suites.controls import SWEPT
 from aqmlab.suites.engines import headline
+from aqmlab.suites.matrix import MatrixRow, matrix, sentences
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
 from aqmlab.suites.table import by_phase, of_phases, table
@@ -29,6 +30,8 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "quick": outcome.quick,
         "warnings": list(outcome.skipped),
         **({"engines": {"names": outcome.engines, "headline": headline(outcome)}} if outcome.engines else {}),
+        "words": sentences(outcome),
+        "matrix": [_row(row, outcome.contestants) for row in matrix(outcome)],
         "scenarios": [_scenario(part) for part in outcome.parts],
         **({"cards": [_card(card) for card in cards(outcome)]} if outcome.controls else {}),
     }
@@ -39,6 +42,16 @@ def _scenario(part: Part) -> dict[str, Any]:
     head = {"section": part.entry.section, "title": part.entry.title, "name": part.entry.name}
     more = {"ratios": list(_ratios(part)), "phases": list(_phases(part))}
     return head | {key: whole[key] for key in OF_RESULT} | {key: rows for key, rows in more.items() if rows}
+
+
+def _row(row: MatrixRow, contestants: Sequence[str]) -> dict[str, Any]:
+    verdicts = {
+        one: {"side": verdict.side, **({} if verdict.change is None else {"change": verdict.change})}
+        | ({"measure": verdict.measure} if verdict.measure else {})
+        for one, verdict in zip(contestants, row.verdicts, strict=True)
+    }
+    place = {"section": row.entry.section, "name": row.entry.name, "measure": row.measure, "verdicts": verdicts}
+    return {**place, **({"why": row.why} if row.why else {})}
 
 
 def _card(card: Card) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from aqmlab.scenario import registry
 from aqmlab.suites import table
 from aqmlab.suites.cards import cards
 from aqmlab.suites.engines import headline
+from aqmlab.suites.matrix import matrix, reference, sentences
 from aqmlab.suites.overview import overview
 from aqmlab.suites.run import Outcome, Part
 from aqmlab.vocabulary.errors import InputError
@@ -43,6 +44,9 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
             suite=outcome.suite,
             headline=headline(outcome),
             overview=overview(outcome),
+            matrix=matrix(outcome),
+            told=sentences(outcome),
+            first=reference(outcome),
             styles=label_styles(list(outcome.contestants)),
             sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
             disciplines=[] if outcome.controls else [_facts(text) for text in outcome.aqms],

@@ -1,0 +1,167 @@
+"""A suite in one table: whether each discipline is better or worse than the first in each scenario, and how much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal, TypeAlias
+
+from aqmlab.results import Result
+from aqmlab.results.differences import Comparison
+from aqmlab.results.headline import ASKED, noun
+from aqmlab.suites.cards import KNOWN
+from aqmlab.suites.plan import OVER, Entry
+from aqmlab.suites.run import Outcome, Part, as_run
+from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.names import listed
+
+Side: TypeAlias = Literal["first", "better", "worse", "both", "equal", "absent"]
+SIGNS: Mapping[Side, str] = {"first": "first", "better": "▲", "worse": "▼", "both": "◆", "equal": "≈", "absent": "-"}
+# A queue of less is none, and a link that is used less is not the bottleneck.
+LEAST_QUEUE_MS = 1.0
+LEAST_USED = 0.9
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A discipline against the first in a scenario; the change is a median over settings.
+
+    It is of the row's measure, or of another one that decides (``measure``) where that does not differ.
+    """
+
+    side: Side
+    change: float | None = None
+    measure: str = ""
+
+    @property
+    def text(self) -> str:
+        """The verdict in a cell: a sign and a number."""
+        if self.change is None:
+            return SIGNS[self.side]
+        number = f"{100 * self.change:+.0f} %" if abs(self.change) < 10 else f"{1 + self.change:.0f} times"
+        return " ".join(part for part in (SIGNS[self.side], number, self.measure) if part)
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """A scenario: the measure of its numbers, a verdict for each contestant, and why nothing differs, if so."""
+
+    entry: Entry
+    measure: str
+    verdicts: tuple[Verdict, ...]
+    why: str
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides of the contestants."""
+        return tuple(one.side for one in self.verdicts)
+
+
+def reference(outcome: Outcome) -> str:
+    """Return what the others are held against: the first, or the control that most hosts send with."""
+    return KNOWN if KNOWN in outcome.controls else outcome.contestants[0]
+
+
+def matrix(outcome: Outcome) -> list[MatrixRow]:
+    """Return a row for each scenario."""
+    return [_row(outcome, part) for part in outcome.parts]
+
+
+def sentences(outcome: Outcome) -> list[str]:
+    """Return in three sentences who is better how often, who is worse where, and where nothing differs."""
+    rows, first = matrix(outcome), reference(outcome)
+    others = [(place, one) for place, one in enumerate(outcome.contestants) if one != first]
+    if not others:
+        return []
+    better = [
+        f"{one} in {sum(row.sides[place] == 'better' for row in rows)}"
+        for place, one in sorted(others, key=lambda pair: -sum(row.sides[pair[0]] == "better" for row in rows))
+    ]
+    found = [f"Better than {first}: none in any of {len(rows)} scenarios."]
+    if any("better" in row.sides for row in rows):
+        found = [f"Better than {first} in what matters, of {len(rows)} scenarios: {listed(better[:MOST_NAMED])}."]
+    worse = [
+        f"{one} in {listed(_sections(row for row in rows if row.sides[place] == 'worse'))}"
+        for place, one in others
+        if any(row.sides[place] == "worse" for row in rows)
+    ]
+    found.append(f"Worse: {'; '.join(worse)}." if worse else "Worse: none in any scenario.")
+    alike = [f"{row.entry.section} {row.entry.name}" for row in rows if row.why]
+    if alike:
+        found.append(f"Nothing differs in {listed(alike[:MOST_NAMED])}{_more(alike)}.")
+    return found
+
+
+def _sections(rows: Iterable[MatrixRow]) -> list[str]:
+    named = [f"{row.entry.section} {row.entry.name}" for row in rows]
+    return [*named[:MOST_NAMED], *([f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else [])]
+
+
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+
+
+def _row(outcome: Outcome, part: Part) -> MatrixRow:
+    known = part.shown.aqms
+    labels = [as_run(part.entry, one) for one in outcome.contestants]
+    wanted = as_run(part.entry, reference(outcome))
+    first = wanted if wanted in known else known[0]
+    measured = [one for one in part.entry.matters if OVER not in one and metrics.find(one).better] or list(ASKED)
+    verdicts = tuple(_verdict(part.shown, label, first, measured) for label in labels)
+    alike = {one.side for one in verdicts} <= {"equal", "first", "absent"}
+    return MatrixRow(part.entry, noun(metrics.find(measured[0])), verdicts, _why(part.shown, measured) if alike else "")
+
+
+def _verdict(result: Result, aqm: str, first: str, measured: Sequence[str]) -> Verdict:
+    if aqm not in result.aqms:
+        return Verdict("absent")
+    if aqm == first:
+        return Verdict("first")
+    own = [_turned(one, aqm) for one in result.family if {one.aqm, one.reference} == {aqm, first}]
+    sides = {
+        "better" if (change > 0.0) == (metrics.find(one.metric).better == "higher") else "worse"
+        for one, change in own
+        if one.metric in measured and one.difference.is_distinguishable
+    }
+    side: Side = "both" if len(sides) > 1 else "better" if "better" in sides else "worse" if sides else "equal"
+    clear = [one.metric for one, _ in own if one.metric in measured and one.difference.is_distinguishable]
+    if not clear:
+        return Verdict(side)
+    decides = min(clear, key=measured.index)
+    changes = [change for one, change in own if one.metric == decides and math.isfinite(change)]
+    name = "" if decides == measured[0] else noun(metrics.find(decides))
+    return Verdict(side, median(changes) if changes else None, name)
+
+
+def _turned(one: Comparison, aqm: str) -> tuple[Comparison, float]:
+    """Return a comparison with the change of an AQM against the other as a share of the other's value."""
+    base, difference = one.reference_value, one.difference.estimate.value
+    if one.reference == aqm:
+        base, difference = base + difference, -difference
+    return one, difference / base if base > 0.0 else math.copysign(math.inf, difference)
+
+
+def _why(result: Result, measured: Sequence[str]) -> str:
+    """Return why nothing differs in a scenario: nothing queues, nothing is signalled, or chance is as large."""
+    means = {name: _largest(result, name) for name in ("qdelay_mean_ms", "utilization", "loss_ratio", "marks")}
+    delay, used = means["qdelay_mean_ms"], means["utilization"]
+    if delay is not None and delay < LEAST_QUEUE_MS:
+        shown = f", {used:.0%} of the link is used" if used is not None and used < LEAST_USED else ""
+        return f"nothing queues (at most {delay:.2g} ms on average{shown})"
+    if not means["loss_ratio"] and not means["marks"]:
+        return "no discipline drops or marks anything"
+    tested = [one.difference for one in result.family if one.metric in measured]
+    if tested and all(one.is_zero for one in tested):
+        return "every run is the same under all of them"
+    return f"{len(result.seeds)} seeds: what differs is within chance"
+
+
+def _largest(result: Result, name: str) -> float | None:
+    values = [row.estimate.value for row in result.rows if row.metric == name]
+    return max(values) if values else None
+
+
+__all__ = ["SIGNS", "MatrixRow", "Verdict", "matrix", "reference", "sentences"]

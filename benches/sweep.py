@@ -118,7 +118,17 @@ def hundred(out: Path) -> None:
 def many(out: Path, runs: int) -> None:
     large = (
         *("sweep", "--sweep", f"target=1ms..20ms*{runs // 400}", "--sweep", "rtt=10ms..200ms*20", "--rate", "10mbit"),
-        *("--aqm", "codel target $target", "--aqm", "pie target $target", "--duration", "1s", "--seeds", "10", "--yes"),
+        *(
+            "--aqm",
+            "codel target $target",
+            "--aqm",
+            "pie target $target",
+            "--duration",
+            "1s",
+            "--seeds",
+            "10",
+            "--no-size-check",
+        ),
         *("--no-report", "--jobs", "2"),
     )
     one = ("compare", "--rate", "10mbit", "--rtt", "10ms", "--aqm", "codel", "--duration", "1s", "--seeds", "1")

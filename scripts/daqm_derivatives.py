@@ -158,7 +158,7 @@ def main() -> None:
             trials=options.trials,
             sensitivity=0,
             training_seeds=1,
-            front=FRONT,
+            pareto=FRONT,
             seed=seed,
             seeds=5,
             jobs=options.jobs,

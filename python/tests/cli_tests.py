@@ -71,9 +71,21 @@ def metrics_list_names_every_metric_and_observers_are_listed_apart(aqmlab: Comma
         assert (f"\n  {metric.name} " in papers) == bool(metric.observer)
 
 
-def an_option_of_before_says_what_takes_its_place(aqmlab: Command) -> None:
-    ended = aqmlab("compare", "--aqm", "fifo", "--flow-monitor", "on")
-    assert (ended.status, ended.err) == (2, "aqmlab: --flow-monitor is now --observe flow_monitor\n")
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("compare --aqm fifo --flow-monitor on", "--flow-monitor is now --observe flow_monitor"),
+        ("compare --aqm fifo --yes", "--yes is now --no-size-check"),
+        ("sweep --aqm fifo --on dask://here:1", "--on is now --dask"),
+        ("export results --pcapng --at home", "--at is now --tap"),
+        ("tune --minimise loss_ratio --front 3", "--front is now --pareto"),
+        ("tune one.toml --judge=two.toml --minimise loss_ratio", "--judge is now --validate"),
+        ("reproduce s-pie --readings 30", "--readings is now --robustness"),
+    ],
+)
+def an_old_option_is_answered_with_the_new_one(aqmlab: Command, typed: str, says: str) -> None:
+    ended = aqmlab(*typed.split())
+    assert (ended.status, ended.err) == (2, f"aqmlab: {says}\n")
 
 
 def flows_show_has_a_column_for_each_stack_and_the_source_of_each_rule(aqmlab: Command) -> None:

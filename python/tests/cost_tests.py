@@ -44,7 +44,7 @@ def what_would_fill_the_memory_or_take_days_needs_yes(aqmlab: Command, options: 
     assert time.process_time() - before < 2.0
     assert ended.status == 2
     assert wanted in ended.line
-    assert "only with --yes (yes=True)" in ended.line
+    assert "only with --no-size-check (no_size_check=True)" in ended.line
     assert not Path("out").exists()
 
 
@@ -102,7 +102,7 @@ def yes_runs_what_is_refused_without(monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"rate": "1mbit", "rtt": "20ms", "aqm": "fifo", "duration": "1s", "seeds": 2}
     with pytest.raises(InputError, match="2 runs are asked for"):
         aqmlab.compare(**options)
-    assert len(aqmlab.compare(**options, yes=True).runs) == 2
+    assert len(aqmlab.compare(**options, no_size_check=True).runs) == 2
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ options = dict(rtt="20ms", aqm="fifo", seeds=1, jobs=1, duration="20s")
 aqmlab.compare(rate="1mbit", **{**options, "duration": "1s"})
 held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + (150 << 20), -1))
-aqmlab.compare(rate="10mbit", flows=["1*cbr:rate=3gbit:packet=100b"], buffer="100000000p", **options, yes=True)
+aqmlab.compare(rate="10mbit", flows="1*cbr:rate=3gbit:packet=100b", buffer="100000000p", **options, no_size_check=True)
 """
 
 
@@ -266,7 +266,7 @@ def setting_up_many_connections_can_be_interrupted(tmp_path: Path) -> None:
     status, said, took_s = _interrupted(
         signal.SIGINT, 4.0,
         "compare", "--rate", "1gbit", "--rtt", "20ms", "--aqm", "fifo", "--seeds", 1,
-        "--yes", "-q", "--out", out, *flows,
+        "--no-size-check", "-q", "--out", out, *flows,
     )  # fmt: skip
     assert (status, said) == (130, "aqmlab: interrupted; nothing was kept\n")
     # A second, on a machine that may be busy with other tests.

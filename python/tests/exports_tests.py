@@ -345,7 +345,7 @@ def what_a_format_does_not_use_is_refused(made: Result, tmp_path: Path) -> None:
     assert made.folder is not None
     with pytest.raises(InputError, match="--aqm, --seed and --point choose among single runs"):
         export(made.folder, csv=True, aqm="fifo", out=tmp_path)
-    with pytest.raises(InputError, match="--at goes with --pcapng"):
+    with pytest.raises(InputError, match="--tap goes with --pcapng"):
         export(made.folder, flent=True, at="receivers", out=tmp_path)
 
 

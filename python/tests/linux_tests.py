@@ -488,7 +488,7 @@ def the_same_seed_makes_the_same_run_with_any_number_of_jobs() -> None:
     results = [
         package.compare(
             rate="10mbit", rtt="40ms", flows="4*cubic", aqm="pie:linux", duration="6s", warmup="2s", seeds=2,
-            engine="linux", jobs=jobs, yes=True,
+            engine="linux", jobs=jobs, no_size_check=True,
         )
         for jobs in (1, 2)
     ]  # fmt: skip

@@ -52,14 +52,14 @@ BASE = {"rate": "2mbit", "duration": "300ms", "warmup": "0s", "aqm": ["fifo", "c
 def _plain(out: Path, seeds: int = 3, **more: Any) -> Result:
     """A comparison of one scenario, with every option that adds something to its manifest."""
     values = {**BASE, "rtt": "40ms", "measure": ["bottleneck,back"], "seeds": seeds}
-    return run_experiment(Experiment("", (from_values(values),)), "compare", 1, out, yes=True, **more)
+    return run_experiment(Experiment("", (from_values(values),)), "compare", 1, out, no_size_check=True, **more)
 
 
 def _swept(out: Path, seeds: int = 3, **more: Any) -> Result:
     """A sweep of two scenarios."""
     experiment = swept({**BASE, "aqm": ["codel target $target", "fifo"], "seeds": seeds, "rtt": "40ms"},
                        {"target": "5ms,10ms"})  # fmt: skip
-    return run_experiment(experiment, "sweep", 1, out, yes=True, **more)
+    return run_experiment(experiment, "sweep", 1, out, no_size_check=True, **more)
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -188,7 +188,7 @@ def live(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         reproduction.scenarios,
         "run_live",
         lambda loaded, place, progress: experiment.run_experiment(
-            loaded, "reproduce", 1, place, None, with_report=False, yes=True
+            loaded, "reproduce", 1, place, None, with_report=False, no_size_check=True
         ),
     )
     return small

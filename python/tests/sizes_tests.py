@@ -40,7 +40,7 @@ def _refused(aqmlab: Command, *arguments: object) -> str:
 )
 def a_network_of_too_many_links_is_refused(topology: str, aqmlab: Command) -> None:
     line = _refused(aqmlab, *COMPARE, "--topology", topology)
-    assert "has more than 100000 links, and that many are built only with --yes (yes=True)" in line
+    assert "has more than 100000 links, and that many are built only with --no-size-check (no_size_check=True)" in line
 
 
 @pytest.mark.parametrize(

@@ -98,13 +98,13 @@ def a_bound_says_by_which_share_it_is_missed() -> None:
         (["--minimise", "loss_ratio", "--trials", "-1"], "--trials: "),
         (["--minimise", "loss_ratio", "--trials", "0", "--sensitivity", "0"], "leaves nothing to try"),
         (["--minimise", "loss_ratio", "--jobs", "0"], "--jobs: "),
-        (["--minimise", "loss_ratio", "--front", "0"], "--front: "),
+        (["--minimise", "loss_ratio", "--pareto", "0"], "--pareto: "),
         (["--minimise", "loss_ratio", "--training-seeds", "many"], "--training-seeds: "),
-        (["--minimise", "loss_ratio", "--judge", "one.toml"], "--judge: name experiments to tune on, too"),
+        (["--minimise", "loss_ratio", "--validate", "one.toml"], "--validate: name experiments to tune on, too"),
         (["--minimise", "loss_ratio", "--sweep", "rtt"], "--sweep: 'rtt' is not NAME=VALUES"),
         (["--minimise", "loss_ratio", "--rtt", "soon"], "--rtt: "),
         (["--minimise", "loss_ratio", "--aqm", "fifo"], "--aqm: name one AQM with ranges"),
-        (["--minimise", "loss_ratio", "--trials", "1000000"], "--yes"),
+        (["--minimise", "loss_ratio", "--trials", "1000000"], "--no-size-check"),
         (["--minimise", "class.web.goodput_mbit", "--rate", "1mbit"], "more class.web.goodput_mbit is better"),
         ([], "--minimise"),
     ],
@@ -127,8 +127,8 @@ def judging_that_is_too_large_is_refused_before_anything_is_tried(monkeypatch: p
 def what_is_run_in_any_case_is_not_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     monkeypatch.setattr(cost, "of_run", lambda *arguments: pytest.fail("it was estimated"))
-    assert tune(SPACE, **QUICK, yes=True).unseen.runs.height > 0
-    assert len(compare(aqm="fifo", **SMALL, yes=True).runs) == 2
+    assert tune(SPACE, **QUICK, no_size_check=True).unseen.runs.height > 0
+    assert len(compare(aqm="fifo", **SMALL, no_size_check=True).runs) == 2
 
 
 def half_of_the_scenarios_judge_and_no_seed_is_in_both_halves() -> None:
@@ -241,7 +241,7 @@ def a_tuning_is_a_folder_with_a_page_and_the_judged_runs(tmp_path: Path, aqmlab:
     assert unseen["points"][0]["scenario"]["seeds"] == [1, 2]
     assert not any(path.name == ".lock" for path in (tmp_path / "out").iterdir())
     # Less of the same front may be judged in the same folder: the runs are there.
-    less = ["--front", 1, "--out", "out"]
+    less = ["--pareto", 1, "--out", "out"]
     again = aqmlab("tune", "--aqm", SPACE, *goal, *COMMAND, *FEW, *less, "--json", "out.json", "--force")
     assert again.status == 0, again.err
     assert len(json.loads((tmp_path / "out.json").read_text())["judged"]) == 2
@@ -253,7 +253,7 @@ def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqml
     for name, rtt in (("one", "10ms"), ("other", "40ms")):
         (tmp_path / f"{name}.toml").write_text(text.format(rtt))
     few = ["--trials", 2, "--sensitivity", 0, "--training-seeds", 1, "--jobs", 1, "--quiet", "--json", "-"]
-    ended = aqmlab("tune", "one.toml", "--judge", "other.toml", "--aqm", SPACE, "--minimise", "loss_ratio", *few)
+    ended = aqmlab("tune", "one.toml", "--validate", "other.toml", "--aqm", SPACE, "--minimise", "loss_ratio", *few)
     document = json.loads(ended.out)
     assert (document["verdicts"][0]["n"], document["verdicts"][0]["unit"]) == (3, "seeds")
     assert "the scenarios of other.toml judge" in document["words"][-1]
@@ -261,9 +261,9 @@ def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqml
     # Of several files each is a scenario of its own, also when more trials go on.
     (tmp_path / "third.toml").write_text(text.format("80ms"))
     both = [
-        "--judge",
+        "--validate",
         "other.toml",
-        "--judge",
+        "--validate",
         "third.toml",
         "--aqm",
         SPACE,
@@ -281,7 +281,7 @@ def a_file_may_say_where_to_tune_and_another_where_to_judge(tmp_path: Path, aqml
         )
     manifest = json.loads((tmp_path / "two" / "unseen" / "manifest.json").read_text())
     assert [one["point"] for one in manifest["points"]] == [{"file": "other.toml"}, {"file": "third.toml"}]
-    seen = aqmlab("tune", "one.toml", "--judge", "one.toml", "--aqm", SPACE, "--minimise", "loss_ratio", *few)
+    seen = aqmlab("tune", "one.toml", "--validate", "one.toml", "--aqm", SPACE, "--minimise", "loss_ratio", *few)
     assert "judge: one.toml has a scenario that is tuned on, too" in seen.line
     clash = aqmlab("tune", "one.toml", "--sweep", "rtt=1ms,2ms", "--aqm", SPACE, "--minimise", "loss_ratio")
     assert "--sweep: an experiment file has a sweep of its own" in clash.line
@@ -294,5 +294,5 @@ def an_unseen_run_without_the_metric_is_named(tmp_path: Path, aqmlab: Command) -
     for name, start in (("done", "0s"), ("cut", "1.9s")):
         (tmp_path / f"{name}.toml").write_text(text.format(start))
     few = ["--trials", 1, "--sensitivity", 0, "--training-seeds", 1, "--jobs", 1]
-    ended = aqmlab("tune", "done.toml", "--judge", "cut.toml", "--aqm", SPACE, "--minimise", "fct_mean_s", *few)
+    ended = aqmlab("tune", "done.toml", "--validate", "cut.toml", "--aqm", SPACE, "--minimise", "fct_mean_s", *few)
     assert (ended.status, "with seed 1 has no 'fct_mean_s'" in ended.line) == (2, True), ended.err

@@ -147,9 +147,9 @@ def a_pool_that_breaks_costs_no_finished_run(whole: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--on", "slurm://here"], "--on: 'slurm://here' is not dask://HOST:PORT"),
-        (["--on", "dask://"], "--on: 'dask://' is not dask://HOST:PORT"),
-        (["--on", "dask://here:1", "--jobs", "2"], "--jobs: contradicts --on"),
+        (["--dask", "slurm://here"], "--dask: 'slurm://here' is not HOST:PORT"),
+        (["--dask", "dask://"], "--dask: 'dask://' is not HOST:PORT"),
+        (["--dask", "here:1", "--jobs", "2"], "--jobs: contradicts --dask"),
         (["--shard", "4/3"], "--shard: '4/3' is not K/N, one of N parts, as 3/20"),
         (["--shard", "0/3"], "--shard: '0/3' is not K/N"),
     ],
@@ -163,9 +163,9 @@ def wrong_workers_are_refused_in_one_line(aqmlab: Command, arguments: list[str],
 
 def without_dask_the_extra_is_named(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    ended = aqmlab("compare", "--rate", "10mbit", "--rtt", "40ms", "--aqm", "fifo", "--on", "dask://localhost:8786")
+    ended = aqmlab("compare", "--rate", "10mbit", "--rtt", "40ms", "--aqm", "fifo", "--dask", "localhost:8786")
     assert ended.status == 2
-    assert ended.line == f"--on: Dask is not installed: {sys.executable} -m pip install 'distributed>=2026.8'"
+    assert ended.line == f"--dask: Dask is not installed: {sys.executable} -m pip install 'distributed>=2026.8'"
 
 
 # --- a cluster -------------------------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def a_cluster_without_workers_is_reported_and_goes_on_with_a_new_one(
         assert run.result(60) == 3
         _wait(lambda: len(notices) == 2)
     place = cluster.address.removeprefix("dask://")
-    assert notices[0].startswith(f"--on: the Dask scheduler at {place} has lost all of its workers: waiting for one")
-    assert notices[1] == f"--on: the Dask scheduler at {place} has 1 worker again"
+    assert notices[0].startswith(f"--dask: the Dask scheduler at {place} has lost all of its workers: waiting for one")
+    assert notices[1] == f"--dask: the Dask scheduler at {place} has 1 worker again"
 
 
 # --- shards ----------------------------------------------------------------------------------------------------------
@@ -404,12 +404,12 @@ def a_peer_that_is_no_scheduler_is_told_within_seconds(monkeypatch: pytest.Monke
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
         with (
-            pytest.raises(MachineError, match=f"--on: {place} is no Dask scheduler: it gave no answer within 0.5 s"),
+            pytest.raises(MachineError, match=f"--dask: {place} is no Dask scheduler: it gave no answer within 0.5 s"),
             clusters.connected(f"dask://{place}"),
         ):
             pass
     with (
-        pytest.raises(MachineError, match=f"--on: there is no Dask scheduler at {place}: "),
+        pytest.raises(MachineError, match=f"--dask: there is no Dask scheduler at {place}: "),
         clusters.connected(f"dask://{place}"),
     ):
         pass
@@ -434,7 +434,7 @@ def a_scheduler_without_workers_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def a_killed_scheduler_is_told_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
     out = tmp_path / "out"
     line = ["--rate", "50mbit", "--rtt", "20ms", "--duration", "20s", "--seeds", "50", "--aqm", "fifo", "--quiet"]
-    command = [sys.executable, "-m", "aqmlab", "compare", *line, "--on", cluster.address, "--out", str(out)]
+    command = [sys.executable, "-m", "aqmlab", "compare", *line, "--dask", cluster.address, "--out", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as started:
         _wait(lambda: any(out.glob("records/*")))
         cluster.scheduler.kill()

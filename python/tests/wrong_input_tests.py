@@ -78,9 +78,9 @@ TABLE = [
     (f"{BASE} --topology star:hosts=-1", "--topology: "),
     # Simulates nothing useful, or more than there is.
     (f"{BASE} --flows 1*telnet:gap=1ns", "it must be 4us at least, in which 2mbit sends a byte"),
-    ("compare --rate 1000gbit --rtt 1s --aqm fifo", "only with --yes"),
-    ("compare --rate 1gbit --rtt 1ms --aqm fifo --duration 100000s", "only with --yes"),
-    ("run first-comparison --seeds 9999", "only with --yes"),
+    ("compare --rate 1000gbit --rtt 1s --aqm fifo", "only with --no-size-check"),
+    ("compare --rate 1gbit --rtt 1ms --aqm fifo --duration 100000s", "only with --no-size-check"),
+    ("run first-comparison --seeds 9999", "only with --no-size-check"),
     # What the simulator refuses is in the words and units of options, too.
     (
         f"{BASE} --topology star --flows 1*cubic:rtt=7ms",
@@ -90,11 +90,11 @@ TABLE = [
     (f"{BASE} --flows 1*dcqcn:stop=2s", "--flows: 'dcqcn': stop: rate-based senders do not stop at a time"),
     (f"{BASE} --flows 1*vbr:size=1kb:packet=28b", "--flows: 'vbr': packet is 28b: it must leave room for messages"),
     (
-        f"{BASE} --flows 1*workload:size=1b:load=90% --duration 1s --yes",
+        f"{BASE} --flows 1*workload:size=1b:load=90% --duration 1s --no-size-check",
         "--flows: 'workload': a load of 0.9 would bring",
     ),
     (f"{BASE} --flows 1*workload:size=pareto(1kb,1):load=90%", "--flows: 'workload': size has no mean, which a load"),
-    (f"{BASE} --flows 100000*web --yes", "--flows: 1200000 connections: at most 1000000 can be simulated"),
+    (f"{BASE} --flows 100000*web --no-size-check", "--flows: 1200000 connections: at most 1000000 can be simulated"),
     (
         f"{BASE} --topology star:hosts=2 --flows 1*cubic:from=h0:to=h0",
         "--flows: 'cubic': flow 0 begins and ends at 'h0'",

@@ -177,7 +177,7 @@ class Grammar:
             *figures,
             ["export", folder, "--csv", "--force"],
             ["export", folder, "--flent", *self.maybe("--seed", self.some("1", "2", "9")), "--out", "flent", "--force"],
-            ["export", folder, "--pcapng", "--out", "packets", "--force", *self.maybe("--at", places)],
+            ["export", folder, "--pcapng", "--out", "packets", "--force", *self.maybe("--tap", places)],
         ]
         return self.chance.sample(every, self.chance.randint(0, 3))
 

@@ -66,7 +66,7 @@ def table(seeds: int, jobs: int, out: Path) -> Iterator[str]:
         aqms = {"CAKE": "cake:linux besteffort", "FQ-CoDel": f"fq_codel:linux {target(rate)}"}
         result = aqmlab.compare(
             rate=f"{rate // 1000}kbit", rtt="40ms", flows=FLOWS, aqm=list(aqms.values()), duration="12s", warmup="4s",
-            seeds=seeds, jobs=jobs, engine="native,linux", allow_unequal_buffers=True, yes=True,
+            seeds=seeds, jobs=jobs, engine="native,linux", allow_unequal_buffers=True, no_size_check=True,
             out=out / name.replace("/", "-").replace(", ", "-").replace(" ", "-"),
         )  # fmt: skip
         found = {(row.aqm, row.metric): row.estimate for row in result.rows}

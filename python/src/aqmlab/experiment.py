@@ -87,7 +87,7 @@ def run_experiment(
     *,
     with_report: bool = True,
     engine: str = engines.DEFAULT,
-    yes: bool = False,
+    no_size_check: bool = False,
     executor: Executor | None = None,
     shard: str | None = None,
     until: Precision | None = None,
@@ -100,8 +100,8 @@ def run_experiment(
     are added.
 
     Raises:
-        InputError: if the scenario is wrong, not supported by the engine, not that of the folder, or (without ``yes``)
-            too large.
+        InputError: if the scenario is wrong, not supported by the engine, not that of the folder, or too large (unless
+            ``no_size_check``).
         CheckError: if every run failed its checks.
         MachineError: if another process writes into the folder, or the disk is full.
         KeyboardInterrupt: if the user interrupted before a run was finished, or after all were.
@@ -111,7 +111,7 @@ def run_experiment(
     if until is not None:
         if shard is not None:
             raise about("shard", "contradicts until_ci, which needs every run of the pilot: give one of them")
-        settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor}
+        settings: dict[str, Any] = {"engine": engine, "no_size_check": no_size_check, "executor": executor}
         return _two_stages(until, experiment, command, jobs, folder, watcher, with_report, settings)
     if jobs is not None and executor is not None:
         raise about("jobs", "contradicts an executor, which has workers of its own: give one of them")
@@ -123,12 +123,12 @@ def run_experiment(
         raise about("shard", "needs a folder (out), which is merged with the others")
     watcher.on_setup()
     experiment, chosen = _contested(experiment, engine)
-    if yes:
+    if no_size_check:
         experiment = replace(experiment, points=tuple(replace(one, any_size=True) for one in experiment.points))
     else:
         cost.check_runs(sum(scenario.count_runs(options) for options in experiment.points))
     plans = _resolved(experiment, chosen)
-    if not yes:
+    if not no_size_check:
         cost.check([entry for plan in plans for entry in plan.costs], jobs)
     if folder is None:
         return _conduct(experiment, plans, command, workers, chosen, watcher, stop=stop)

@@ -124,7 +124,7 @@ def compare(
     allow_unequal_buffers: bool = False,
     title: str = "",
     engine: str = engines.DEFAULT,
-    yes: bool = False,
+    no_size_check: bool = False,
     until_ci: str | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
@@ -143,7 +143,7 @@ def compare(
         allow_unequal_buffers: compare although the AQMs' limits differ.
         title: title of the report; lists the AQMs unless given.
         engine: ``native``, the simulator; ``linux``, the kernel in virtual time; or both, as ``native,linux``.
-        yes: run it however many runs, events and bytes of memory it is estimated to take.
+        no_size_check: skip the check of runs, events and memory before the first run.
         until_ci: as ``"5%"`` or ``"5%:metric=goodput_mbit:most=100"``: more seeds, until half the interval of a metric
             (`qdelay_mean_ms`) is at most this share of its mean for every AQM; ``seeds`` is then the pilot.
         options: those of `Keywords`, as ``rate="10mbit"``; ``aqmlab compare --help`` explains each.
@@ -162,7 +162,7 @@ def compare(
     asked = Experiment(title, (chosen,))
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
-    settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
+    settings: dict[str, Any] = {"engine": engine, "no_size_check": no_size_check, "executor": executor, "shard": shard}
     return with_methods(
         experiment.checked(experiment.run_experiment(asked, "compare", jobs, folder, until=until, **settings))
     )
@@ -179,7 +179,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
     engine: str = engines.DEFAULT,
-    yes: bool = False,
+    no_size_check: bool = False,
     until_ci: str | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
@@ -197,7 +197,7 @@ def sweep(
         out: folder to write the result into, with figures and report; nothing is written unless given.
         allow_unequal_buffers: compare although the AQMs' limits differ.
         engine: ``native``, the simulator; ``linux``, the kernel in virtual time; or both, as ``native,linux``.
-        yes: run it however many runs, events and bytes of memory it is estimated to take.
+        no_size_check: skip the check of runs, events and memory before the first run.
         until_ci: that of `compare`, for every scenario.
         options: those of `compare` that are not swept.
 
@@ -214,7 +214,7 @@ def sweep(
     asked = scenario.swept(values, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
-    settings: dict[str, Any] = {"engine": engine, "yes": yes, "executor": executor, "shard": shard}
+    settings: dict[str, Any] = {"engine": engine, "no_size_check": no_size_check, "executor": executor, "shard": shard}
     return with_methods(
         experiment.checked(experiment.run_experiment(asked, "sweep", jobs, folder, until=until, **settings))
     )
@@ -230,11 +230,11 @@ def run(
     shard: str | None = None,
     out: str | os.PathLike[str] | None = None,
     engine: str = engines.DEFAULT,
-    yes: bool = False,
+    no_size_check: bool = False,
 ) -> Result:
     """Run an experiment file, or a shipped experiment by its name; arguments override its options.
 
-    ``executor``, ``shard`` and ``yes`` are those of `compare`.
+    ``executor``, ``shard`` and ``no_size_check`` are those of `compare`.
 
     Raises:
         InputError: naming file, key, value and what is allowed.
@@ -247,7 +247,7 @@ def run(
     return with_methods(
         experiment.checked(
             experiment.run_experiment(
-                asked, "run", jobs, folder, engine=engine, yes=yes, executor=executor, shard=shard
+                asked, "run", jobs, folder, engine=engine, no_size_check=no_size_check, executor=executor, shard=shard
             )
         )
     )

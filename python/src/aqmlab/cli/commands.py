@@ -52,8 +52,7 @@ LINES = {
     "schema": "Print the JSON Schema of experiment files, or of resolved scenarios.",
     "classify": "Show the packets of captures to classifiers of heavy flows, and compare with exact byte counts.",
     "diff-trace": "Run a scenario in two engines or with two stacks, and show the first event in which they differ.",
-    "tune": "Search an AQM's parameters, and judge them against its defaults on scenarios and seeds that "
-    "chose nothing.",
+    "tune": "Search an AQM's parameters, and validate them on held-out scenarios and seeds.",
     "suite": "Run every scenario of a suite, as RFC 7928's, for some disciplines or congestion controls, "
     "and write one page.",
     "advise": "Say which discipline a home's line should have, what it brings and costs, and the lines to paste.",

@@ -59,8 +59,9 @@ Out = Annotated[
 Json = Annotated[
     OptText, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output.")
 ]
-On = Annotated[
-    OptText, typer.Option("--on", metavar="ADDRESS", help="Workers elsewhere: dask://HOST:PORT, a Dask scheduler.")
+Dask = Annotated[
+    OptText,
+    typer.Option("--dask", metavar="HOST:PORT", help="Make the runs on the Dask cluster of this scheduler."),
 ]
 Shard = Annotated[
     OptText, typer.Option("--shard", metavar="K/N", help="Make only this part of the runs, as 3/20; see aqmlab merge.")
@@ -77,8 +78,8 @@ Engine = Annotated[
 Report = Annotated[
     bool, typer.Option("--report/--no-report", help="Whether to draw figures and write the report.", show_default=False)
 ]
-Yes = Annotated[
-    bool, typer.Option("--yes", help="Run it however many runs, events and bytes of memory it is estimated to take.")
+NoSizeCheck = Annotated[
+    bool, typer.Option("--no-size-check", help="Skip the check of runs, events and memory before the first run.")
 ]
 Until = Annotated[
     OptText,
@@ -100,7 +101,7 @@ class RunOptions:
     """How an experiment is run and shown: the options that `compare`, `sweep` and `run` share."""
 
     jobs: Jobs = None
-    on: On = None
+    dask: Dask = None
     shard: Shard = None
     out: Out = None
     engine: Engine = None
@@ -109,7 +110,7 @@ class RunOptions:
     force: Force = False
     quiet: Quiet = False
     verbose: Verbose = False
-    yes: Yes = False
+    no_size_check: NoSizeCheck = False
     until_ci: Until = None
 
 
@@ -237,8 +238,8 @@ def run(
 def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
     """Run an experiment, print and write its result, and exit with its status."""
     jobs = check_count("--jobs", how.jobs)
-    if jobs is not None and how.on is not None:
-        raise InputError("--jobs: contradicts --on, whose workers say how many runs they make")
+    if jobs is not None and how.dask is not None:
+        raise InputError("--jobs: contradicts --dask, whose workers decide how many runs they make at once")
     if how.shard is not None and how.until_ci is not None:
         raise InputError("--shard: contradicts --until-ci, which needs every run of the pilot: give one of them")
     check_target(how.as_json, force=how.force)
@@ -254,7 +255,7 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
     folder = store.dated(command) if how.out is None else how.out
     with (
         show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
-        nullcontext() if how.on is None else cluster.connected(how.on, tell) as executor,
+        nullcontext() if how.dask is None else cluster.connected(how.dask, tell) as executor,
     ):
         result = run_experiment(
             experiment,
@@ -264,7 +265,7 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
             bar,
             with_report=how.report,
             engine=how.engine or DEFAULT,
-            yes=how.yes,
+            no_size_check=how.no_size_check,
             executor=executor,
             shard=how.shard,
             until=until,

@@ -182,10 +182,10 @@ def export(
         str | None,
         typer.Option("--point", metavar="N", help="Of single runs, those of this scenario of a sweep, from 0."),
     ] = None,
-    at: Annotated[
+    tap: Annotated[
         str | None,
         typer.Option(
-            "--at",
+            "--tap",
             metavar="WHERE",
             help="Where --pcapng records packets: senders (unless given), receivers, home or queue.",
         ),
@@ -221,7 +221,7 @@ def export(
         raise about("export", "name one format: --csv, --flent, --latex, --pcapng or --qlog")
     if (csv or latex) and not (aqm is None and seed is None and point is None):
         raise about("export", "--aqm, --seed and --point choose among single runs, with --flent, --pcapng or --qlog")
-    if at is not None and not pcapng:
+    if tap is not None and not pcapng:
         raise about("export", "--at goes with --pcapng")
     if column and not latex:
         raise about("export", "--column goes with --latex")
@@ -242,7 +242,7 @@ def export(
         disk.check_free((path for stem in stems for path in target.glob(f"{stem}.*-*.sqlog")), force=force)
         parts = exports.qlog(result, *chosen)
     else:
-        parts = [exports.pcapng(result, *chosen, tap="senders" if at is None else at)]
+        parts = [exports.pcapng(result, *chosen, tap="senders" if tap is None else tap)]
     for path in disk.put_parts(target, _free(target, parts, force=force)):
         give(path)
 

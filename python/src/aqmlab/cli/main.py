@@ -20,6 +20,7 @@ from aqmlab.cli.terminal import tell
 from aqmlab.files import machine, system
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError, about, defect
 from aqmlab.vocabulary.printable import printable
+from aqmlab.vocabulary.renames import COMMAND_OPTIONS
 
 app = typer.Typer(
     name="aqmlab",
@@ -165,13 +166,9 @@ def _discard(stream: TextIO) -> None:
 
 
 def _renamed(flag: str) -> str:
-    """Return what takes the place of an option of before; empty for any other."""
-    if not flag:
-        return ""
-    from aqmlab.scenario.options import RENAMED
-
-    now = RENAMED.get(flag.lstrip("-").replace("-", "_"))
-    return f"{flag} is now --{' '.join(now)}" if now else ""
+    """Return the new name of an option that was renamed; empty for any other."""
+    now = COMMAND_OPTIONS.get(flag)
+    return f"{flag} is now {now}" if now else ""
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -12,10 +12,10 @@ from aqmlab.cli.compare import (
     Force,
     Jobs,
     Json,
+    NoSizeCheck,
     Out,
     Quiet,
     Unequal,
-    Yes,
     check_count,
     check_target,
     named_values,
@@ -39,12 +39,12 @@ def tune(
         list[str] | None,
         typer.Argument(metavar="[TRAINING.toml]...", help="Experiments to tune on, in place of options."),
     ] = None,
-    judge: Annotated[
+    validate: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="Experiments that choose nothing; half of all unless given."),
+        typer.Option(metavar="FILE", help="Held-out experiments to validate on; half of all unless given."),
     ] = None,
     minimise: Annotated[
-        list[str], typer.Option(metavar="METRIC", help="A metric, as qdelay_p99_ms; several: a front.")
+        list[str], typer.Option(metavar="METRIC", help="A metric, as qdelay_p99_ms; several: a Pareto front.")
     ],
     keep: Annotated[
         list[str] | None,
@@ -57,15 +57,15 @@ def tune(
     design: Annotated[
         str, typer.Option(metavar="WHAT", help="How scenarios are chosen from it: grid, latin*N or sobol*N.")
     ] = "latin*16",
-    trials: Annotated[str, typer.Option(metavar="N", help="Settings that are proposed after the first sample.")] = "50",
+    trials: Annotated[str, typer.Option(metavar="N", help="Settings to propose after the first sample.")] = "50",
     sensitivity: Annotated[
         str, typer.Option(metavar="N", help="Base size of the first sample, for Sobol indices: 2, 4, 8...; 0 for none.")
     ] = "32",
     training_seeds: Annotated[
         str, typer.Option(metavar="N", help="Runs of a setting in each training scenario.")
     ] = "2",
-    front: Annotated[
-        str, typer.Option(metavar="N", help="Settings of the front that are judged, spread over it.")
+    pareto: Annotated[
+        str, typer.Option(metavar="N", help="Settings of the Pareto front to validate, spread over it.")
     ] = "4",
     seed: Annotated[str, typer.Option(metavar="N", help="Seed of the search.")] = "1",
     allow_unequal_buffers: Unequal = False,
@@ -74,15 +74,15 @@ def tune(
     as_json: Json = None,
     force: Force = False,
     quiet: Quiet = False,
-    yes: Yes = False,
+    no_size_check: NoSizeCheck = False,
 ) -> None:
-    r"""Search an AQM's parameters, and judge them against its defaults on scenarios and seeds that chose nothing.
+    r"""Search an AQM's parameters, and validate them on held-out scenarios and seeds.
 
     For example:
 
     aqmlab tune --aqm "pie target 5ms..40ms" --minimise qdelay_p99_ms --keep "goodput_mbit >= 0.95*fifo"
 
-    Where rate, rtt or flows are not given they vary over 16 scenarios; half of them judge.
+    Where rate, rtt or flows are not given they vary over 16 scenarios; half of them are held out for validation.
     """
     numbers = [
         check_count(name, text, least)
@@ -90,7 +90,7 @@ def tune(
             ("--trials", trials, 0),
             ("--sensitivity", sensitivity, 0),
             ("--training-seeds", training_seeds, 1),
-            ("--front", front, 1),
+            ("--pareto", pareto, 1),
             ("--seed", seed, 0),
         )
     ]
@@ -110,12 +110,12 @@ def tune(
     proposals, base, runs, most, first = (number or 0 for number in numbers)
     sweep = named_values(swept or [])
     split = choose(
-        training or [], judge or [], options, sweep, design, first, "--", allow_unequal_buffers=allow_unequal_buffers
+        training or [], validate or [], options, sweep, design, first, "--", allow_unequal_buffers=allow_unequal_buffers
     )
     asked = Asked(space, goal, split, proposals, base, runs, most, first)
     folder = store.dated("tune") if out is None else out
     with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar:
-        found = run_tuning(asked, folder, processes, bar, yes=yes)
+        found = run_tuning(asked, folder, processes, bar, no_size_check=no_size_check)
     write_json(found.to_json(), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")

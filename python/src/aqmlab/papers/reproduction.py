@@ -254,7 +254,7 @@ def run_paper(
                 result = scenarios.run_live(loaded, place, (watcher or Watcher()).on_begin)
             else:
                 result = experiment.run_experiment(
-                    loaded, "reproduce", jobs, place, watcher, with_report=False, yes=True
+                    loaded, "reproduce", jobs, place, watcher, with_report=False, no_size_check=True
                 )
             found[name] = result
             if result.is_partial and not result.manifest["failures"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -12,6 +13,7 @@ from typing import Any
 from aqmlab.vocabulary.errors import InputError, MachineError
 from aqmlab.vocabulary.extras import missing
 
+PLACE = re.compile(r"[^\s/]+:[0-9]{1,5}")
 CONNECT_S, WORKERS_S = 10.0, 60.0
 # How often the workers are counted during a run, and how many counts in a row must find none before it is reported: a
 # worker that restarts is away for a moment.
@@ -22,7 +24,7 @@ LOGGERS = ("distributed.client", "distributed.comm", "distributed.core", "tornad
 
 @contextmanager
 def connected(address: str, notice: Callable[[str], None] = lambda text: None) -> Iterator[Executor]:
-    """Connect to the scheduler at an address, as ``dask://HOST:PORT``.
+    """Connect to the scheduler at an address, ``HOST:PORT``, as Dask prints it or after ``dask://``.
 
     Args:
         address: of the scheduler.
@@ -33,30 +35,30 @@ def connected(address: str, notice: Callable[[str], None] = lambda text: None) -
         MachineError: if no Dask scheduler answers, or no worker joins it.
 
     """
-    scheme, _, place = address.partition("://")
-    if scheme != "dask" or not place:
-        raise InputError(f"--on: '{address}' is not dask://HOST:PORT")
+    place = address.removeprefix("dask://")
+    if not PLACE.fullmatch(place):
+        raise InputError(f"--dask: '{address}' is not HOST:PORT")
     try:
         from distributed import Client
     except ImportError:
-        raise missing("--on: Dask is not installed", "dask") from None
+        raise missing("--dask: Dask is not installed", "dask") from None
     # What ends a run is an error of ours, in one line; Dask logs the traceback of a scheduler that is gone.
     for name in LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     client: Any = _within(
         CONNECT_S,
         lambda: Client(f"tcp://{place}", timeout=CONNECT_S),  # type: ignore[no-untyped-call]
-        f"--on: {place} is no Dask scheduler: it gave no answer within {CONNECT_S:g} s",
-        f"--on: there is no Dask scheduler at {place}",
+        f"--dask: {place} is no Dask scheduler: it gave no answer within {CONNECT_S:g} s",
+        f"--dask: there is no Dask scheduler at {place}",
     )
     with client:
         if not client.scheduler_info()["workers"]:
-            notice(f"--on: the Dask scheduler at {place} has no workers: waiting {WORKERS_S:g} s for one")
+            notice(f"--dask: the Dask scheduler at {place} has no workers: waiting {WORKERS_S:g} s for one")
             try:
                 client.wait_for_workers(1, timeout=WORKERS_S)
             except TimeoutError:
                 advice = f"start one with 'dask worker {place}'"
-                raise MachineError(f"--on: the Dask scheduler at {place} has no workers: {advice}") from None
+                raise MachineError(f"--dask: the Dask scheduler at {place} has no workers: {advice}") from None
         with _counted(client, place, notice):
             yield client.get_executor()
 
@@ -75,11 +77,11 @@ def _counted(client: Any, place: str, notice: Callable[[str], None]) -> Iterator
                 # The scheduler is gone: the runs themselves fail, and say so.
                 return
             if workers and without >= COUNTS:
-                notice(f"--on: the Dask scheduler at {place} has {workers} worker{'s' * (workers > 1)} again")
+                notice(f"--dask: the Dask scheduler at {place} has {workers} worker{'s' * (workers > 1)} again")
             without = 0 if workers else without + 1
             if without == COUNTS:
                 notice(
-                    f"--on: the Dask scheduler at {place} has lost all of its workers: waiting for one "
+                    f"--dask: the Dask scheduler at {place} has lost all of its workers: waiting for one "
                     f"(dask worker {place}); finished runs are kept if you interrupt"
                 )
 

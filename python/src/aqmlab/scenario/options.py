@@ -16,6 +16,7 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.printable import is_utf_8
+from aqmlab.vocabulary.renames import SCENARIO_KEYS
 from aqmlab.vocabulary.units import as_text
 
 
@@ -89,8 +90,6 @@ _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
 # What `$names` may add to an option, and to a topology's file, in characters: a value may name others many times.
 MOST_FILLED = 10_000
 MOST_FILLED_FILE = 1_000_000
-# Options of before, and what takes their place.
-RENAMED = {"flow_monitor": ("observe", "flow_monitor")}
 # How many values may be within one another.
 DEEPEST = 20
 
@@ -183,9 +182,8 @@ def unknown_option(name: str, known: Iterable[str]) -> InputError:
     'flow_monitor' is now observe = "flow_monitor"
 
     """
-    if name in RENAMED:
-        now, value = RENAMED[name]
-        return InputError(f"'{name}' is now {now} = \"{value}\"")
+    if name in SCENARIO_KEYS:
+        return InputError(f"'{name}' is now {SCENARIO_KEYS[name]}")
     return unknown("key", name, known)
 
 

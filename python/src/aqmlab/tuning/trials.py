@@ -57,7 +57,7 @@ class Trials:
         self._made, self._made_s = 0, 0.0
         self._run_s = 0.0
 
-    def check(self, settings: int, jobs: int, *, yes: bool) -> None:
+    def check(self, settings: int, jobs: int, *, no_size_check: bool) -> None:
         """Refuse more runs than are made without asking; ``settings`` is how many will be measured.
 
         Raises:
@@ -65,7 +65,7 @@ class Trials:
 
         """
         plans = [scenario.resolve(under(point, [self._default, *self._goal.references])) for point in self._points]
-        if not yes:
+        if not no_size_check:
             first = [plan.costs[0][1] for plan in plans]
             cost.check([(settings * len(self._seeds), replace(one, kept_bytes=0.0)) for one in first], jobs)
 

@@ -34,7 +34,7 @@ TRAINING_SEEDS = 2
 def tune(
     aqm: str,
     training: Sequence[str | os.PathLike[str]] = (),
-    judging: Sequence[str | os.PathLike[str]] = (),
+    validate: Sequence[str | os.PathLike[str]] = (),
     *,
     minimise: str | Sequence[str],
     keep: str | Sequence[str] = (),
@@ -43,35 +43,35 @@ def tune(
     trials: int = TRIALS,
     sensitivity: int = SENSITIVITY,
     training_seeds: int = TRAINING_SEEDS,
-    front: int = FRONT,
+    pareto: int = FRONT,
     seed: int = 1,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
     allow_unequal_buffers: bool = False,
-    yes: bool = False,
+    no_size_check: bool = False,
     **options: Any,
 ) -> Tuning:
-    """Search an AQM's parameters, and judge what was found against its defaults where nothing was chosen.
+    """Search an AQM's parameters, and validate them against its defaults on held-out scenarios and seeds.
 
     Args:
         aqm: a discipline with ranges in place of values, as ``"pie target 5ms..40ms ecn"``; ``on|off`` is a choice, and
             ``auto|5..500`` one between off and a range.
         training: experiment files whose AQM is replaced by what is tried; a sweep of options unless given.
-        judging: experiment files that choose nothing; half of the other scenarios unless given.
-        minimise: metrics whose mean over the training scenarios is to be small; several give a front.
+        validate: held-out experiment files; half of the other scenarios unless given.
+        minimise: metrics whose mean over the training scenarios is to be small; several give a Pareto front.
         keep: bounds on the mean in each scenario, as ``"goodput_mbit >= 0.95*fifo"`` or ``"qdelay_p95_ms <= 20"``.
         sweep: what varies over the scenarios, as for `sweep`. Rate, round-trip time and load do unless given.
         design: how scenarios are chosen from what varies: ``grid``, ``latin*N`` or ``sobol*N``.
         trials: settings that optuna proposes, after those of the sensitivity.
         sensitivity: base size N of the sample for Sobol indices, N (parameters + 2) settings: a power of two, or 0.
         training_seeds: runs of each setting in each training scenario; all settings have the same.
-        front: settings of the front that are judged, spread over it, both ends included.
-        seed: of the search, and of the choice of the scenarios that judge.
+        pareto: settings of the Pareto front to validate, spread over it, both ends included.
+        seed: of the search, and of the choice of the held-out scenarios.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
         out: folder for the result. The same tuning, started again in it, makes only the missing runs.
         allow_unequal_buffers: compare although the AQMs' limits differ.
-        yes: run it however many runs, events and bytes of memory it is estimated to take.
-        options: those of `compare` except ``aqm``; ``seeds`` are those that judge.
+        no_size_check: skip the check of runs, events and memory before the first run.
+        options: those of `compare` except ``aqm``; ``seeds`` are the held-out ones.
 
     Raises:
         InputError: naming what is wrong and what is allowed, or what to install.
@@ -79,9 +79,9 @@ def tune(
 
     """
     space, goal = Space.parse(aqm), Goal.parse(_several(minimise), _several(keep))
-    split = choose(training, judging, options, sweep, design, seed, allow_unequal_buffers=allow_unequal_buffers)
-    asked = Asked(space, goal, split, trials, sensitivity, training_seeds, front, seed)
-    return run_tuning(asked, None if out is None else Path(out), jobs, yes=yes)
+    split = choose(training, validate, options, sweep, design, seed, allow_unequal_buffers=allow_unequal_buffers)
+    asked = Asked(space, goal, split, trials, sensitivity, training_seeds, pareto, seed)
+    return run_tuning(asked, None if out is None else Path(out), jobs, no_size_check=no_size_check)
 
 
 @dataclass(frozen=True)
@@ -136,13 +136,18 @@ def choose(
             raise InputError(f"{place}sweep: an experiment file has a sweep of its own: give one of them")
         return scenarios.from_files(training, judging, options, seed)
     if judging:
-        raise InputError(f"{place}judge: name experiments to tune on, too")
+        raise InputError(f"{place}validate: name experiments to tune on, too")
     unequal = allow_unequal_buffers
     return scenarios.from_options(options, sweep or {}, design, seed, place, allow_unequal_buffers=unequal)
 
 
 def run_tuning(
-    asked: Asked, folder: Path | None, jobs: int | None = None, watcher: Watcher | None = None, *, yes: bool = False
+    asked: Asked,
+    folder: Path | None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+    *,
+    no_size_check: bool = False,
 ) -> Tuning:
     """Make a tuning; see `tune`.
 
@@ -158,7 +163,7 @@ def run_tuning(
     whole = {
         "trials": (asked.trials, 0),
         "sensitivity": (asked.sensitivity, 0),
-        "front": (asked.front, 1),
+        "pareto": (asked.front, 1),
         "jobs": (jobs, 1),
     }
     for name, (value, least) in whole.items():
@@ -166,25 +171,31 @@ def run_tuning(
     scenarios.check_seeds(asked.training_seeds)
     if not asked.trials and not asked.sensitivity:
         raise about("trials", "'0' leaves nothing to try without a sensitivity")
-    if not yes:
+    if not no_size_check:
         # Before the sample takes memory.
         settings = sensitivity.count(asked.space, asked.sensitivity) + asked.trials
         cost.check_runs(settings * asked.training_seeds * len(asked.split.training))
     sample = sensitivity.sample(asked.space, asked.sensitivity, asked.seed)
     with _opened(folder, asked.question):
-        return _conduct(asked, sample, folder, jobs, watcher, yes=yes)
+        return _conduct(asked, sample, folder, jobs, watcher, no_size_check=no_size_check)
 
 
 def _conduct(
-    asked: Asked, sample: Sequence[Sequence[float]], folder: Path | None, jobs: int, watcher: Watcher, *, yes: bool
+    asked: Asked,
+    sample: Sequence[Sequence[float]],
+    folder: Path | None,
+    jobs: int,
+    watcher: Watcher,
+    *,
+    no_size_check: bool,
 ) -> Tuning:
     space, goal, split = asked.space, asked.goal, asked.split
     trials = Trials(goal, space.default, split.training, asked.training_seeds, folder, jobs, watcher)
     settings = len(sample) + asked.trials
-    trials.check(settings, jobs, yes=yes)
+    trials.check(settings, jobs, no_size_check=no_size_check)
     # What judges is resolved first, so that nothing is found wrong with it after hours.
     plans = [scenario.resolve(under(point, [space.default, *goal.references])) for point in split.judging]
-    if not yes:
+    if not no_size_check:
         most = 1 + asked.front + len(goal.references)
         cost.check([(most * len(plan.seeds), plan.costs[0][1]) for plan in plans], jobs)
     trials.expect(settings)
@@ -203,7 +214,7 @@ def _conduct(
         jobs,
         None if folder is None else folder / UNSEEN,
         watcher,
-        yes=yes,
+        no_size_check=no_size_check,
     )
     if unseen.manifest["failures"]:
         raise CheckError("; ".join(unseen.manifest["failures"]))

@@ -346,7 +346,7 @@ def what_a_format_does_not_use_is_refused(made: Result, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--aqm, --seed and --point choose among single runs"):
         export(made.folder, csv=True, aqm="fifo", out=tmp_path)
     with pytest.raises(InputError, match="--tap goes with --pcapng"):
-        export(made.folder, flent=True, at="receivers", out=tmp_path)
+        export(made.folder, flent=True, tap="receivers", out=tmp_path)
 
 
 def packets_of_a_result_run_no_code_that_was_not_named(tmp_path: Path) -> None:

@@ -89,6 +89,12 @@ Until = Annotated[
         help="More seeds until half the interval is within this share of the mean: 5% or 5%:metric=NAME:most=N.",
     ),
 ]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline", metavar="DIR", parser=folder, help="Say what changed against this result of the same scenario."
+    ),
+]
 Unequal = Annotated[bool, typer.Option("--allow-unequal-buffers", help="Compare although the AQMs' limits differ.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")]
 Verbose = Annotated[
@@ -112,6 +118,7 @@ class RunOptions:
     verbose: Verbose = False
     no_size_check: NoSizeCheck = False
     until_ci: Until = None
+    baseline: Baseline = None
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -244,15 +251,19 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
         raise InputError("--shard: contradicts --until-ci, which needs every run of the pilot: give one of them")
     check_target(how.as_json, force=how.force)
     from aqmlab import store
-    from aqmlab.cli import answer, show
+    from aqmlab.cli import answer, baseline, show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import run_experiment
+    from aqmlab.results.baseline import changes_json
     from aqmlab.results.result_json import document
     from aqmlab.runs import cluster
     from aqmlab.vocabulary.json_text import json_text
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
+    if how.shard is not None and how.baseline is not None:
+        raise InputError("--shard: contradicts --baseline, which needs all runs: compare what aqmlab merge makes")
+    kept = None if how.baseline is None else baseline.load(how.baseline, experiment, folder)
     with (
         show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
         nullcontext() if how.dask is None else cluster.connected(how.dask, tell) as executor,
@@ -270,10 +281,14 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
             shard=how.shard,
             until=until,
         )
+    changed = [] if kept is None else baseline.write(result, kept, folder)
     if how.as_json is not None:
-        write_json(json_text(document(result)), how.as_json)
+        since = {} if kept is None else changes_json(changed, result, kept)
+        write_json(json_text({**document(result), **since}), how.as_json)
     if not how.quiet:
         console = Terminal(to_stderr=how.as_json == "-")
+        if kept is not None:
+            console.print(baseline.shown(changed, result, kept))
         console.print(answer.result(result, folder, console.width, verbose=how.verbose))
     elif how.as_json != "-":
         give(folder)

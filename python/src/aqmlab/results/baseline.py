@@ -1,0 +1,135 @@
+"""What changed since an earlier result of the same scenario: old and new means, paired by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from aqmlab.results.differences import in_unit
+from aqmlab.stats import statistics
+from aqmlab.stats.statistics import Difference
+from aqmlab.vocabulary import metrics
+
+if TYPE_CHECKING:
+    from aqmlab.results.model import Result
+
+# What may differ: the disciplines, how many seeds there are, and what follows from how the options were written.
+FREE = ("aqm", "seeds", "first_seed", "rules", "defaults")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A metric of a discipline in a scenario: its old and its new mean over the seeds of both, and their difference."""
+
+    point: int
+    aqm: str
+    metric: str
+    old: float
+    new: float
+    difference: Difference
+
+    @property
+    def words(self) -> str:
+        """The change in words."""
+        metric, estimate = metrics.find(self.metric), self.difference.estimate
+        text = in_unit(metric, self.old, self.new)
+        scale = " %" if metric.is_share else ""
+        old, new = (text(value, bare=True) for value in (self.old, self.new))
+        unit = scale or (f" {metric.unit}" if metric.unit else "")
+        mark = "*" if self.difference.is_distinguishable else "≈" if self.difference.p_value is not None else ""
+        return f"{metric.phrase} {old} → {new}{unit} ({text(estimate.value, '+')}){mark}"
+
+
+def first_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+    """Return the first key in which two resolved scenarios differ in more than their disciplines, with both values.
+
+    Keys that one of them lacks are those of another version, and do not count.
+
+    >>> first_difference({"rate": "10mbit", "aqm": ["pie"]}, {"rate": "10mbit", "aqm": ["codel"], "loss": "0%"})
+    ''
+    >>> first_difference({"flows": ["2*cubic:iw=10:sack=on"]}, {"flows": ["2*cubic:iw=4"]})
+    "flows: '2*cubic:iw=4' there and '2*cubic:iw=10' here"
+
+    """
+    for name, value in ours.items():
+        if name in FREE or name not in theirs or theirs[name] == value:
+            continue
+        if name == "flows" and len(value) == len(theirs[name]):
+            for own, other in zip(value, theirs[name], strict=True):
+                found = _of_flow(own, other)
+                if found:
+                    return f"flows: '{found[1]}' there and '{found[0]}' here"
+            continue
+        return f"{name}: {_shown(theirs[name])} there and {_shown(value)} here"
+    return ""
+
+
+def _of_flow(ours: str, theirs: str) -> tuple[str, str] | None:
+    """Return how two flow specs differ in the first key that both have; nothing if they do not."""
+    (own_head, *own), (other_head, *other) = ours.split(":"), theirs.split(":")
+    if own_head != other_head:
+        return own_head, other_head
+    others = dict(pair.partition("=")[::2] for pair in other)
+    for pair in own:
+        key, _, value = pair.partition("=")
+        if others.get(key, value) != value:
+            return f"{own_head}:{pair}", f"{own_head}:{key}={others[key]}"
+    return None
+
+
+def _shown(value: Any) -> str:
+    return f"'{', '.join(map(str, value))}'" if isinstance(value, list) else f"'{value}'"
+
+
+def changes(result: Result, baseline: Result) -> list[Change]:
+    """Return what changed, of the disciplines, scenarios and seeds that both results have: one family of tests."""
+    found = []
+    names = [name for name in result.compared if name in result.runs.columns and name in baseline.runs.columns]
+    for point in range(min(len(result.points), len(baseline.points))):
+        for aqm in result.aqms:
+            new, old = (_values(one, point, aqm, names) for one in (result, baseline))
+            for name in names:
+                if not result.shows(point, name):
+                    continue
+                seeds = [seed for seed in new if seed in old and None not in (new[seed][name], old[seed][name])]
+                if seeds:
+                    pair = [[side[seed][name] for seed in seeds] for side in (new, old)]
+                    means = [sum(values) / len(values) for values in pair]
+                    found.append(Change(point, aqm, name, means[1], means[0], statistics.paired(*pair)))
+    family = statistics.family([one.difference for one in found])
+    return [replace(one, difference=difference) for one, difference in zip(found, family, strict=True)]
+
+
+def _values(result: Result, point: int, aqm: str, names: Sequence[str]) -> dict[int, dict[str, Any]]:
+    runs = result.runs.filter((pl.col("point") == point) & (pl.col("aqm") == aqm)).select("seed", *names)
+    return {row.pop("seed"): row for row in runs.sort("seed").iter_rows(named=True)}
+
+
+def changes_json(found: Sequence[Change], result: Result, baseline: Result) -> dict[str, Any]:
+    """Return changes as plain data."""
+    return {
+        "baseline": {"folder": str(baseline.folder), **{key: baseline.manifest[key] for key in ("aqmlab", "created")}},
+        "changes": [
+            {
+                **({"point": result.points[one.point]} if result.points[one.point] else {}),
+                "aqm": one.aqm,
+                "metric": one.metric,
+                "old": one.old,
+                "new": one.new,
+                "difference": one.difference.estimate.value,
+                "ci95_low": one.difference.estimate.low,
+                "ci95_high": one.difference.estimate.high,
+                "n": one.difference.estimate.n,
+                "p_holm": one.difference.p_holm,
+                "distinguishable": one.difference.is_distinguishable,
+                "equal": one.old == one.new and one.difference.is_zero,
+            }
+            for one in found
+        ],
+    }
+
+
+__all__ = ["Change", "changes", "changes_json", "first_difference"]

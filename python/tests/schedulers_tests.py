@@ -8,7 +8,7 @@ from conftest import Command
 import aqmlab
 
 RUN = {"rate": "10mbit", "rtt": "20ms", "buffer": "100p", "duration": "6s", "warmup": "1s", "seeds": 1}
-SHARING = ("rr", "wrr", "drr", "wfq", "qfq", "mq_ecn")
+SHARING = ("rr", "wrr", "drr", "wfq", "qfq", "mq_ecn", "ets")
 
 
 def _shares(aqm: str, flood: str, responsive: str) -> dict[str, float]:
@@ -26,6 +26,8 @@ def _shares(aqm: str, flood: str, responsive: str) -> dict[str, float]:
         ("pfifo_fast", "dscp=0", "dscp=4"),
         ("prio", "dscp=2", "dscp=0"),
         ("prio bands 2 priomap 0,1 priority class", "class=1", "class=0"),
+        ("ets strict 1", "class=1", "class=0"),
+        ("ets:linux strict 3 priomap 1,1,2,1,1,1,0", "dscp=2", "dscp=0"),
     ],
 )
 def strict_priority_is_strict_whoever_floods(aqm: str, low: str, high: str) -> None:

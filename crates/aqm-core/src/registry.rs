@@ -4,9 +4,9 @@
 use crate::classifier::Classifier;
 use crate::discipline::{
     Blueprint, Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie,
-    drr, dualpi2, ecn_ramp, feng_ared, fifo, fq, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn, nlred,
-    pfifo_fast, pi, pi2, pie, pifo, prio, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, sqm_lru, tcn, wfq,
-    wred, wrr,
+    drr, dualpi2, ecn_ramp, ets, feng_ared, fifo, fq, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn,
+    nlred, pfifo_fast, pi, pi2, pie, pifo, prio, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, sqm_lru,
+    tcn, wfq, wred, wrr,
 };
 use crate::link::Link;
 use crate::params::{Child, ParamError, Params, same_name};
@@ -52,6 +52,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &sqm_lru::INFO,
     &sp::INFO,
     &prio::INFO,
+    &ets::INFO,
     &rr::INFO,
     &wrr::INFO,
     &drr::INFO,
@@ -118,6 +119,8 @@ pub static SCHEDULERS: &[SchedulerInfo] = &[
     SchedulerInfo { discipline: &pfifo_fast::INFO, promise: Promise::Priority },
     SchedulerInfo { discipline: &sp::INFO, promise: Promise::Priority },
     SchedulerInfo { discipline: &prio::INFO, promise: Promise::Priority },
+    SchedulerInfo { discipline: &ets::INFO, promise: Promise::Bytes("quanta") },
+    SchedulerInfo { discipline: &ets::INFO, promise: Promise::Priority },
     SchedulerInfo { discipline: &rr::INFO, promise: Promise::Packets(None) },
     SchedulerInfo { discipline: &wrr::INFO, promise: Promise::Packets(Some("weight")) },
     SchedulerInfo { discipline: &drr::INFO, promise: Promise::Bytes("quantum") },

@@ -119,6 +119,23 @@ const TRANSLATED: &[(&str, &str)] = &[
         "red limit 1M avpkt 1500 ecn nodrop adaptive",
         "red:linux limit 1mb ecn nodrop adaptive avpkt 1500b bandwidth 10mbit",
     ),
+    // tc-ets(8): the examples. Bands without a quantum have the MTU, priorities without a band the last.
+    (
+        "ets bands 8 priomap 7 6 5 4 3 2 1 0",
+        "ets:linux bands 8 quanta 1514b,1514b,1514b,1514b,1514b,1514b,1514b,1514b priomap 7,6,5,4,3,2,1,0,7,7,7,7,7,7,7,7",
+    ),
+    (
+        "ets strict 8 priomap 7 6 5 4 3 2 1 0",
+        "ets:linux bands 8 strict 8 priomap 7,6,5,4,3,2,1,0,7,7,7,7,7,7,7,7",
+    ),
+    (
+        "ets strict 3 quanta 3500 3000 2500 priomap 0 1 1 1 2 3 4 5",
+        "ets:linux bands 6 strict 3 quanta 3500b,3000b,2500b priomap 0,1,1,1,2,3,4,5,5,5,5,5,5,5,5,5",
+    ),
+    (
+        "ets bands 8 strict 3 priomap 3 4 0 1 2 5 6 7",
+        "ets:linux bands 8 strict 3 quanta 1514b,1514b,1514b,1514b,1514b priomap 3,4,0,1,2,5,6,7,7,7,7,7,7,7,7,7",
+    ),
     // tc-prio(8): what the map leaves out has the band of best effort.
     ("prio bands 4", "prio:linux bands 4"),
     ("prio bands 4 priomap 1 2 3", "prio:linux bands 4 priomap 1,2,3,1,1,1,1,1,1,1,1,1,1,1,1,1"),
@@ -131,6 +148,10 @@ const REFUSED: &[(&str, &str)] = &[
         "fq_codel ce_threshold 1ms ce_threshold_selector 1/256",
         "'1/256' is not VALUE/MASK, each from 0 to 0xff",
     ),
+    ("ets", "'bands', 'strict' or 'quanta' is missing"),
+    ("ets bands 2 strict 2 quanta 1514", "bands 2 is less than 2 strict ones and 1 quanta"),
+    ("ets bands 17", "bands 17: allowed are 16"),
+    ("ets quanta 0", "tc refuses a quantum of 0"),
     ("fq_codel limit", "'limit' needs a value"),
     ("fq_codel limits 5", "did you mean 'limit'"),
     ("fq_codel limit 10k", "counts them here, without a unit"),
@@ -149,7 +170,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("hhf hh_limit 1024", "lru_red"),
     ("skbprio", "prio"),
     ("multiq", "rr"),
-    ("ets bands 4", "prio for its strict bands"),
     ("noqueue", "fifo limit 1p"),
     // rate x latency + burst: 125000 x 0.4 + 4096.
     (
@@ -242,5 +262,28 @@ fn every_text_of_the_cases_is_translated_or_refused_by_name() {
                 assert!(error.to_string().contains(text.split(' ').next().unwrap()), "{text}: {error}");
             }
         }
+    }
+}
+
+#[test]
+fn bands_have_the_qdiscs_below_them() {
+    for (root, expected) in [
+        (
+            "ets strict 1 quanta 3000 priomap 0 1",
+            "ets:linux bands 2 strict 1 quanta 3000b priomap 0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+        ),
+        ("prio bands 2 priomap 1 0", "prio:linux bands 2 priomap 1,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1"),
+    ] {
+        let text = format!(
+            "tc qdisc add dev eth0 root handle 1: {root}; tc qdisc add dev eth0 parent 1:2 fq_codel limit 100"
+        );
+        let found = translate(&text).unwrap();
+        let children = "child [fifo:tail],[fq_codel:linux limit 100p]";
+        assert_eq!(found.spec.to_string().replace("] child [", "],["), format!("{expected} {children}"));
+        assert!(
+            found.notes.join("; ").contains("the band follows from a packet's DSCP"),
+            "{:?}",
+            found.notes
+        );
     }
 }

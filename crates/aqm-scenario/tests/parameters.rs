@@ -5,7 +5,7 @@ use aqm_core::spec::Spec;
 use aqm_scenario::tc::table;
 
 /// The words of tc-fq_codel(8), tc-codel(8), tc-pie(8), tc-fq_pie(8), tc-red(8), tc-choke(8), tc-sfb(8), tc-sfq(8),
-/// tc-cake(8), tc-dualpi2(8), tc-fq(8) and tc-pfifo(8).
+/// tc-cake(8), tc-dualpi2(8), tc-fq(8), tc-ets(8) and tc-pfifo(8).
 const MANUAL: &[(&str, &str)] = &[
     (
         "fq_codel",
@@ -48,6 +48,7 @@ const MANUAL: &[(&str, &str)] = &[
         "limit flow_limit quantum initial_quantum maxrate buckets pacing nopacing refill_delay low_rate_threshold \
          orphan_mask timer_slack ce_threshold horizon horizon_cap horizon_drop bands priomap weights",
     ),
+    ("ets", "bands strict quanta priomap"),
     ("pfifo", "limit"),
     ("bfifo", "limit"),
 ];

@@ -87,6 +87,10 @@ fn each_qdisc_reads_what_tc_prints_for_it() {
             "fq:linux limit 10000p flow_limit 100p quantum 3028b initial_quantum 15140b low_rate_threshold 550kbit refill_delay 40ms orphan_mask 1023 weights 589824,196608,65536",
         ),
         (
+            "ets 1: root refcnt 2 bands 6 strict 3 quanta 3500 3000 2500 priomap 0 1 1 1 2 3 4 5 5 5 5 5 5 5 5 5 ",
+            "ets:linux bands 6 strict 3 quanta 3500b,3000b,2500b priomap 0,1,1,1,2,3,4,5,5,5,5,5,5,5,5,5",
+        ),
+        (
             "prio 8007: root refcnt 2 bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
             "prio:linux bands 3 priomap 1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1",
         ),

@@ -107,6 +107,8 @@ fn values_that_are_given_come_back() {
         "dualpi2:linux limit 100p target 20ms tupdate 16ms step_thresh 2ms coupling_factor 1 classic_protection 20% any_ect",
         "drr quantum 3000b",
         "pfifo_fast",
+        "ets:linux bands 6 strict 3 quanta 3500b,3000b,2500b priomap 0,1,1,1,2,3,4,5,5,5,5,5,5,5,5,5",
+        "ets:linux bands 2 strict 2 priomap 1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0",
         "prio bands 4 priomap 1,2,3,3,1,1,1,1,1,1,1,1,1,1,1,1",
     ] {
         check(&Spec::parse(text).unwrap());

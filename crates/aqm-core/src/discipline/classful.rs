@@ -457,6 +457,8 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
         self.limit = limit(params);
         self.pushout = pushes_out(params);
         (self.adopt)(&mut self.scheduler, params);
+        // A scheduler that was replaced does not know who waits.
+        self.held_back = true;
         self.trim(cx);
         Ok(())
     }

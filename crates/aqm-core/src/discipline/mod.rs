@@ -18,6 +18,7 @@ pub mod drr;
 pub mod dualpi2;
 mod early;
 pub mod ecn_ramp;
+pub mod ets;
 #[cfg(test)]
 #[path = "../../tests/example/coin.rs"]
 pub mod example;

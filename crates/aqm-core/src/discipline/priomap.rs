@@ -50,17 +50,22 @@ pub(super) type ReadPriomap = fn(&Params) -> Result<Priomap, ParamError>;
 impl Priomap {
     /// The map that `params` have for so many `bands`.
     pub(super) fn new(params: &Params) -> Result<Priomap, ParamError> {
-        let (count, map) = (params.count("bands"), params.per_class("priomap"));
-        if map.as_slice().len() > PRIORITIES {
-            let problem =
-                format_args!("has {} bands: there are {PRIORITIES} priorities", map.as_slice().len());
-            return Err(ParamError::relation("priomap", map, problem));
+        let map = params.per_class("priomap");
+        Priomap::of(params, map.as_slice(), map.of_class(PRIORITIES))
+    }
+
+    /// The bands of `map`, and `rest` for further priorities.
+    pub(super) fn of(params: &Params, map: &[u64], rest: u64) -> Result<Priomap, ParamError> {
+        let (count, given) = (params.count("bands"), params.get("priomap"));
+        if map.len() > PRIORITIES {
+            let problem = format_args!("has {} bands: there are {PRIORITIES} priorities", map.len());
+            return Err(ParamError::relation("priomap", given, problem));
         }
-        if let Some(band) = map.as_slice().iter().find(|band| **band >= count) {
+        if let Some(band) = map.iter().find(|band| **band >= count) {
             let problem = format_args!("names band {band}: the last of {count} bands is {}", count - 1);
-            return Err(ParamError::relation("priomap", map, problem));
+            return Err(ParamError::relation("priomap", given, problem));
         }
-        let bands = core::array::from_fn(|priority| map.of_class(priority) as u8);
+        let bands = core::array::from_fn(|priority| map.get(priority).copied().unwrap_or(rest) as u8);
         Ok(Priomap { bands, by_class: params.choice("priority") == "class" })
     }
 

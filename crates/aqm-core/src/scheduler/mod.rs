@@ -5,12 +5,14 @@
 //! scheduler serves disciplines with children, queues of a switch, or numbers in a test.
 
 mod drr;
+mod ets;
 mod qfq;
 mod rr;
 mod scfq;
 mod sp;
 
 pub use drr::Drr;
+pub use ets::Ets;
 pub use qfq::Qfq;
 pub use rr::Rr;
 pub use scfq::Scfq;

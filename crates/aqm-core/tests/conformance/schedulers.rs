@@ -99,11 +99,21 @@ fn settings(scheduler: &SchedulerInfo) -> Vec<Spec> {
     }
     match scheduler.promise {
         Promise::Packets(Some(name)) => texts.push(format!("{} limit 100p {name} 1,4,2", info.name)),
-        Promise::Bytes("quantum") => {
-            texts.push(format!("{} limit 100p quantum 1514b,3000b,6000b", info.name));
+        Promise::Bytes(name @ ("quantum" | "quanta")) => {
+            texts.push(format!("{} limit 100p {name} 1514b,3000b,6000b", info.name));
         }
         Promise::Bytes(name) => texts.push(format!("{} limit 100p {name} 1,4,2", info.name)),
         _ => {}
+    }
+    // Where parameters choose among promises, strict priority is asked for.
+    if scheduler.promise == Promise::Priority && info.params.iter().any(|param| param.name == "strict") {
+        for text in &mut texts {
+            *text += " strict 8";
+            if parse(text).params.choice("priority") == "tos" {
+                // The priorities of the code points are 6, 0 and 2.
+                *text += " priomap 1,1,2,1,1,1,0";
+            }
+        }
     }
     texts.iter().map(|text| parse(text)).collect()
 }

@@ -8,10 +8,12 @@ use aqm_core::input_error::InputError;
 type PerClass = (&'static str, fn(&str) -> Result<String, InputError>);
 
 /// Classful qdiscs, with the words of their classes. Their filters become the flows' class.
-const CLASSFUL: [(&str, &[PerClass]); 3] = [
+const CLASSFUL: [(&str, &[PerClass]); 4] = [
     ("drr", &[("quantum", units::size)]),
     ("qfq", &[("weight", plain), ("maxpkt", units::size)]),
     ("prio", &[]),
+    // The quanta of its classes are in its own line.
+    ("ets", &[]),
 ];
 
 fn plain(text: &str) -> Result<String, InputError> {
@@ -23,7 +25,7 @@ pub(super) fn has_children(kind: &str) -> bool {
     CLASSFUL.iter().any(|(name, _)| *name == kind)
 }
 
-/// The minor numbers of the classes, in order: those of its classes and of the qdiscs below it, or of the bands that `prio` has.
+/// The minor numbers of the classes, in order: those of its classes and of the qdiscs below it, or of the bands that `prio` and `ets` have.
 pub(super) fn places(below: &[&Qdisc], leaves: &[&Class], bands: Option<u64>) -> Vec<u32> {
     if let Some(bands) = bands {
         return (1..=bands as u32).collect();

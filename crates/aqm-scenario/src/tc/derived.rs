@@ -82,6 +82,52 @@ pub(super) fn prio(given: &mut Given, _: Form) -> Result<(), InputError> {
     Ok(())
 }
 
+/// The quantum of an interface's full packet, which tc-ets(8) deduces for bands without one.
+const FULL: &str = "1514";
+
+/// iproute2's `q_ets.c` and `ets_qdisc_change()`: there are as many bands as are strict or have a quantum, unless more are asked
+/// for; what the map leaves out is in the last band.
+pub(super) fn ets(given: &mut Given, _: Form) -> Result<(), String> {
+    let number = |given: &Given, word: &str| given.get(word).map_or(Ok(0), str::parse::<usize>);
+    let strict = number(given, "strict").map_err(|_| "strict: is not a whole number")?;
+    let list = |given: &Given, word: &str| -> Vec<String> {
+        given.get(word).map_or_else(Vec::new, |text| text.split(',').map(str::to_owned).collect())
+    };
+    let mut quanta = list(given, "quanta");
+    let least = strict + quanta.len();
+    let bands = match number(given, "bands").map_err(|_| "bands: is not a whole number")? {
+        0 => least,
+        bands if bands < least => {
+            return Err(format!(
+                "bands {bands} is less than {strict} strict ones and {} quanta",
+                quanta.len()
+            ));
+        }
+        bands => bands,
+    };
+    if bands == 0 {
+        return Err(
+            "'bands', 'strict' or 'quanta' is missing, of which tc needs one: give bands 8".to_owned()
+        );
+    }
+    if bands > PRIORITIES {
+        return Err(format!("bands {bands}: allowed are {PRIORITIES}"));
+    }
+    if quanta.iter().any(|quantum| quantum == "0") {
+        return Err("quanta: tc refuses a quantum of 0".to_owned());
+    }
+    given.set("bands", bands.to_string());
+    if bands > strict {
+        quanta.resize(bands - strict, FULL.to_owned());
+        let quanta: Vec<String> = quanta.iter().map(|bytes| format!("{bytes}b")).collect();
+        given.set("quanta", quanta.join(","));
+    }
+    let mut map = list(given, "priomap");
+    map.resize(PRIORITIES.max(map.len()), (bands - 1).to_string());
+    given.set("priomap", map.join(","));
+    Ok(())
+}
+
 /// tc-cake(8): keywords for overheads add up, `raw` and `conservative` begin anew, `overhead N` takes their place.
 pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), InputError> {
     if given.get("bandwidth") == Some("auto") {

@@ -1,6 +1,6 @@
 //! Each qdisc of tc that is a discipline here, and what each of its words does. Reading and writing both follow this table,
 //! from the manual pages: tc-cake(8), tc-codel(8), tc-fq_codel(8), tc-pie(8), tc-fq_pie(8), tc-red(8), tc-choke(8),
-//! tc-sfb(8), tc-sfq(8), tc-dualpi2(8), tc-drr(8), tc-pfifo(8), tc-pfifo_fast(8).
+//! tc-sfb(8), tc-sfq(8), tc-dualpi2(8), tc-drr(8), tc-ets(8), tc-pfifo(8), tc-pfifo_fast(8).
 
 use super::derived;
 use super::given::{Given, LAYER};
@@ -363,6 +363,19 @@ pub(super) static KINDS: &[Kind] = &[
         silent: &[],
         tick: 1,
         finish: derived::prio,
+    },
+    Kind {
+        name: "ets",
+        spec: "ets",
+        words: &[
+            ("bands", Value("bands", Count)),
+            ("strict", Value("strict", Count)),
+            ("quanta", List("quanta", 16)),
+            ("priomap", List("priomap", 16)),
+        ],
+        silent: &[],
+        tick: 1,
+        finish: derived::ets,
     },
     Kind { name: "qfq", spec: "qfq", words: &[], silent: &[], tick: 1, finish: derived::as_it_is },
     Kind {

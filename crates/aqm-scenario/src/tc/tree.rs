@@ -271,7 +271,7 @@ fn classful(tree: &Tree<'_>, qdisc: &Qdisc) -> Result<Translation, InputError> {
         return Ok(base);
     }
     let name = qdisc.name();
-    let bands = (qdisc.kind == "prio").then(|| base.spec.params.count("bands"));
+    let bands = matches!(&*qdisc.kind, "prio" | "ets").then(|| base.spec.params.count("bands"));
     let places = children::places(&below, &leaves, bands);
     let counted = if bands.is_some() { String::new() } else { format!(" classes {}", places.len()) };
     let own = children::parameters(qdisc, &places, &leaves)

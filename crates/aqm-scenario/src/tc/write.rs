@@ -24,6 +24,7 @@ pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, InputError> {
             words.dualpi2();
             Ok(())
         }
+        "ets" => words.ets(),
         _ => Ok(()),
     };
     own.map_err(|problem| InputError::new(format!("{name}: {problem}")))?;
@@ -193,6 +194,30 @@ impl Words<'_> {
         if ["typical_rtt", "max_rtt"].iter().any(|name| *self.spec.params.get(name) != Value::Auto) {
             self.done.extend(derived::FROM_ROUND_TRIPS);
         }
+    }
+
+    /// Bands that share have a quantum each; without a map, each priority has the band of its number.
+    fn ets(&mut self) -> Result<(), String> {
+        let params = &self.spec.params;
+        let (bands, strict) = (params.count("bands"), params.count("strict"));
+        let sharing = bands.checked_sub(strict).ok_or("more bands are strict than there are")?;
+        let map = match params.get("priomap") {
+            Value::PerClass(map) => map.as_slice().to_vec(),
+            _ => (0..bands).collect(),
+        };
+        let words = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+        let quanta =
+            words((0..sharing as usize).map(|band| params.per_class("quanta").of_class(band)).collect());
+        self.push(&format!("bands {bands}"));
+        if strict > 0 {
+            self.push(&format!("strict {strict}"));
+        }
+        if sharing > 0 {
+            self.push(&format!("quanta {quanta}"));
+        }
+        self.push(&format!("priomap {}", words(map)));
+        self.done.extend(["bands", "strict", "quanta", "priomap"]);
+        Ok(())
     }
 
     /// CAKE's link layer: a keyword, or what was given in its place.

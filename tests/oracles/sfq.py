@@ -2,7 +2,9 @@
 
 Flows are hashed to `divisor` queues, at most `flows` of which hold packets. Queues take turns; one that has used up its
 allotment gets a quantum and goes to the end. When full, it drops from the longest queue. With the first arrival after
-`perturb` the hash changes, and all queued packets are sorted again.
+`perturb` the hash changes, and all queued packets are sorted again. With RED (tc-sfq(8), redflowlimit) each queue has
+an average of its own, which begins anew with it; an arrival at one that holds packets is judged by figure 2 of Floyd
+and Jacobson 1993.
 """
 
 from __future__ import annotations
@@ -27,6 +29,27 @@ class Options:
     quantum: int = 1514
     perturb: int = 0
     headdrop: bool = False
+    red: Red | None = None
+
+
+@dataclass
+class Red:
+    """In bytes."""
+
+    minth: float
+    maxth: float
+    maxp: float
+    wq: float
+    ecn: bool = False
+    harddrop: bool = False
+
+
+@dataclass
+class Average:
+    """What RED knows of a queue."""
+
+    avg: float = 0.0
+    count: int = -1
 
 
 class Sfq(Oracle):
@@ -41,6 +64,9 @@ class Sfq(Oracle):
         self.allot: dict[int, int] = {}
         self.salt: int | None = None
         self.hashed_at = 0
+        self.averages: dict[int, Average] = {}
+        if options.red:
+            self.shows = ("dropped overlimit", "marked" if options.red.ecn else "dropped congestion")
 
     def queue_of(self, packet: Packet) -> int:
         assert self.salt is not None
@@ -58,19 +84,51 @@ class Sfq(Oracle):
                 if self.full(self.queue_of(packet)):
                     self.log("dropped", packet.number, "overlimit")
                 else:
-                    self.join(packet)
+                    self.join(packet, sampled=True)
 
     def full(self, number: int) -> bool:
         if number in self.queues:
             return len(self.queues[number]) >= self.o.depth
         return len(self.queues) >= self.o.flows
 
-    def join(self, packet: Packet) -> None:
+    def join(self, packet: Packet, *, sampled: bool = False) -> None:
         number = self.queue_of(packet)
         if number not in self.queues:
             self.queues[number] = []
             self.allot[number] = self.o.quantum
+            self.averages[number] = Average()
+        if sampled and self.o.red:
+            self.sample(number, self.o.red)
         self.queues[number].append(packet)
+
+    def sample(self, number: int, red: Red) -> Average:
+        average = self.averages[number]
+        held = sum(packet.length for packet in self.queues[number])
+        average.avg = (1 - red.wq) * average.avg + red.wq * held
+        return average
+
+    def red_drops(self, number: int, packet: Packet, red: Red) -> bool:
+        """Whether RED drops a packet; it may mark the oldest in its place, or the packet."""
+        average = self.sample(number, red)
+        if average.avg < red.minth:
+            average.count = -1
+            return False
+        marks = red.ecn
+        if average.avg >= red.maxth:
+            average.count = 0
+            marks = red.ecn and not red.harddrop
+        else:
+            average.count += 1
+            pb = red.maxp * (average.avg - red.minth) / (red.maxth - red.minth)
+            pa = pb / (1 - average.count * pb) if average.count * pb < 1 else 1.0
+            if self.numbers.uniform() >= pa:
+                return False
+            average.count = 0
+        if not marks:
+            return True
+        if self.o.headdrop and self.log.mark(self.queues[number][0]):
+            return False
+        return not self.log.mark(packet)
 
     def too_much(self) -> bool:
         waiting = [packet for queue in self.queues.values() for packet in queue]
@@ -92,11 +150,16 @@ class Sfq(Oracle):
     def enqueue(self, packet: Packet, now: int) -> None:
         self.perturb(now)
         number = self.queue_of(packet)
-        if self.full(number):
+        reason = ""
+        if self.o.red and number in self.queues and self.red_drops(number, packet, self.o.red):
+            reason = "congestion"
+        elif self.full(number):
+            reason = "overlimit"
+        if reason:
             if number not in self.queues or not self.o.headdrop:
-                self.log("dropped", packet.number, "overlimit")
+                self.log("dropped", packet.number, reason)
                 return
-            self.log("dropped", self.queues[number].pop(0).number, "overlimit")
+            self.log("dropped", self.queues[number].pop(0).number, reason)
             self.queues[number].append(packet)
         else:
             self.join(packet)
@@ -135,6 +198,21 @@ CASES: dict[str, Callable[[], Oracle]] = {
     ),
     "sfq limit 60p depth 9 divisor 6 perturb 50ms headdrop": lambda: Sfq(
         Options(limit=60, depth=9, divisor=6, perturb=50 * MILLISECOND, headdrop=True)
+    ),
+    "sfq limit 60p divisor 4 redflowlimit 60kb min 3kb max 9kb probability 0.2 w 0.25": lambda: Sfq(
+        Options(limit=60, divisor=4, red=Red(3 * 1024, 9 * 1024, 0.2, 0.25))
+    ),
+    "sfq limit 60p divisor 4 redflowlimit 60kb min 3kb max 9kb w 0.25 ecn": lambda: Sfq(
+        Options(limit=60, divisor=4, red=Red(3 * 1024, 9 * 1024, 0.02, 0.25, ecn=True))
+    ),
+    "sfq limit 60p divisor 4 headdrop perturb 50ms redflowlimit 60kb min 3kb max 9kb w 0.25 harddrop ecn": lambda: Sfq(
+        Options(
+            limit=60,
+            divisor=4,
+            perturb=50 * MILLISECOND,
+            headdrop=True,
+            red=Red(3 * 1024, 9 * 1024, 0.02, 0.25, ecn=True, harddrop=True),
+        )
     ),
     "sfq limit 30kb divisor 16 headdrop": lambda: Sfq(Options(limit_bytes=30 * 1024, divisor=16, headdrop=True)),
 }

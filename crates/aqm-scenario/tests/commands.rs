@@ -61,6 +61,11 @@ const TRANSLATED: &[(&str, &str)] = &[
         "sfq:linux depth 64 flows 20 divisor 512 quantum 9000b",
     ),
     ("sfq headdrop", "sfq:linux headdrop"),
+    // tc-sfq(8), the example: RED in each queue.
+    (
+        "sfq limit 3000 headdrop flows 512 divisor 16384 redflowlimit 100000 min 8000 max 60000 probability 0.20 ecn",
+        "sfq:linux limit 3000p flows 512 divisor 16384 headdrop redflowlimit 100000b min 8000b max 60000b probability 0.2 ecn",
+    ),
     // tc-cake(8): bit/s, and keywords that add up.
     ("cake", "cake:linux"),
     ("cake unlimited", "cake:linux"),
@@ -148,6 +153,8 @@ const REFUSED: &[(&str, &str)] = &[
         "fq_codel ce_threshold 1ms ce_threshold_selector 1/256",
         "'1/256' is not VALUE/MASK, each from 0 to 0xff",
     ),
+    ("sfq min 3000", "'min' needs 'redflowlimit'"),
+    ("sfq ecn", "'ecn' needs 'redflowlimit'"),
     ("ets", "'bands', 'strict' or 'quanta' is missing"),
     ("ets bands 2 strict 2 quanta 1514", "bands 2 is less than 2 strict ones and 1 quanta"),
     ("ets bands 17", "bands 17: allowed are 16"),

@@ -56,7 +56,6 @@ const MANUAL: &[(&str, &str)] = &[
 /// What has no effect, or is refused with what comes closest: everything else is a parameter.
 const APART: &[(&str, &str)] = &[
     ("red", "qevent"),
-    ("sfq", "redflowlimit min max avpkt burst probability ecn harddrop"),
     ("cake", "nat nonat wash nowash split-gso no-split-gso via-ethernet"),
     ("dualpi2", "split_gso no_split_gso"),
     ("fq", "buckets timer_slack horizon horizon_cap horizon_drop bands priomap"),

@@ -79,6 +79,10 @@ fn each_qdisc_reads_what_tc_prints_for_it() {
             "sfq 8006: root refcnt 2 limit 127p quantum 1514b depth 127 flows 128/1024 divisor 1024 perturb 10sec ",
             "sfq:linux limit 127p depth 127 flows 128 divisor 1024 quantum 1514b perturb 10s",
         ),
+        (
+            "sfq 8006: root refcnt 2 limit 3000p quantum 1514b depth 127 headdrop divisor 16384 ewma 6 min 8000b max 60000b probability 0.2 ecn ",
+            "sfq:linux limit 3000p depth 127 divisor 16384 quantum 1514b headdrop redflowlimit 60000b min 8000b max 60000b probability 0.2 w 0.015625 ecn",
+        ),
         ("pfifo 8001: root refcnt 3 limit 1000p", "fifo:tail limit 1000p"),
         ("bfifo 8002: root refcnt 3 limit 1514000b", "fifo:tail limit 1514000b"),
         ("pfifo_head_drop 8003: root refcnt 3 limit 1000p", "fifo:head limit 1000p"),

@@ -100,6 +100,7 @@ fn values_that_are_given_come_back() {
         "cake ingress fwmark 240 bandwidth 9mbit",
         "choke nogentle limit 1000p min 100p max 300p w 0.0078125 ecn",
         "sfb limit 100p target 5 max 9 increment 0.01 decrement 0.001 penalty_rate 5 penalty_burst 7 rehash 60s db 5s",
+        "sfq redflowlimit 100000b min 8000b max 60000b burst 20 avpkt 1200b probability 0.2 ecn harddrop",
         "sfq limit 100p depth 64 flows 32 divisor 512 quantum 3000b perturb 10s headdrop",
         "cake bandwidth 9mbit besteffort dual-srchost ack-filter rtt 50ms memlimit 1mb docsis",
         "cake diffserv4 metro overhead 18b mpu 64b ptm",

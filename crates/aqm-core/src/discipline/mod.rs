@@ -49,6 +49,7 @@ pub mod rr;
 pub mod s_pie;
 pub mod sfb;
 pub mod sfq;
+mod sfq_red;
 mod sharing;
 pub mod single;
 pub mod sp;

@@ -10,15 +10,17 @@
 //!
 //! # Deviations
 //! The hash changes with the first packet after its period has ended, not by a timer. Among equally long queues the
-//! first in the round loses a packet; Linux takes the one that reached that length last. Linux's optional RED in each
-//! queue (`redflowlimit`) is not implemented: use `fq_codel` or `drr child [red]`. The paper serves one packet per
-//! turn; `quantum 64b` is close to it. `divisor` and `flows` cannot change while running.
+//! first in the round loses a packet; Linux takes the one that reached that length last. RED in each queue has Linux's rules and
+//! `red`'s arithmetic: a random number per packet on the curve, no fixed point. Its `redflowlimit` is no limit: as in Linux,
+//! thresholds follow from it. The paper serves one packet per turn; `quantum 64b` is close to it. `divisor` and `flows` cannot
+//! change while running.
 //!
 //! # Promises
 //! Packets of one flow stay in order, also when the hash changes; drops only when full: the whole (`limit`),
-//! one queue (`depth`), or the table of queues (`flows`); one random number with the first packet and with every new
-//! hash; never marks.
+//! one queue (`depth`), or the table of queues (`flows`), and with `redflowlimit` by RED; one random number with the first packet
+//! and with every new hash, and one per packet on RED's curve; marks with `redflowlimit` and `ecn` only.
 
+use super::sfq_red::{self, Fate, FlowRed};
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
@@ -89,6 +91,15 @@ pub static INFO: Info = Info {
             "When full, drop the oldest packet of the longest queue, not its newest",
             "tc-sfq(8): off",
         ),
+        sfq_red::REDFLOWLIMIT,
+        sfq_red::MIN,
+        sfq_red::MAX,
+        sfq_red::PROBABILITY,
+        sfq_red::AVPKT,
+        sfq_red::BURST,
+        sfq_red::W,
+        sfq_red::ECN,
+        sfq_red::HARDDROP,
     ],
     presets: &[
         Preset {
@@ -108,14 +119,14 @@ pub static INFO: Info = Info {
     ],
     traits: Traits {
         wakes: false,
-        ecn: false,
+        ecn: true,
         drops_queued: true,
         reorders_flows: true,
         reorders_within_flow: false,
         quiet_packets: u64::MAX,
         flow_state_bytes: size_of::<Queue>(),
     },
-    deviations: "no RED inside; a new hash comes with the next packet, not by a timer; of equally long queues the first loses a packet",
+    deviations: "RED inside by floats; a new hash comes with the next packet, not by a timer; of equally long queues the first loses a packet",
     build,
 };
 
@@ -165,6 +176,7 @@ struct Sfq {
     longest: Longest,
     /// Drawn when the first packet arrives.
     hash: Option<Hash>,
+    red: Option<Box<FlowRed>>,
 }
 
 fn settings(params: &Params) -> Settings {
@@ -179,15 +191,16 @@ fn settings(params: &Params) -> Settings {
 }
 
 fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
-    Ok(Box::new(Sfq::new(params)))
+    Ok(Box::new(Sfq::new(params)?))
 }
 
 impl Sfq {
-    fn new(params: &Params) -> Sfq {
+    fn new(params: &Params) -> Result<Sfq, ParamError> {
         let settings = settings(params);
         let queues = vec![Queue::default(); params.count("divisor") as usize];
         let round = VecDeque::with_capacity(settings.flows.min(queues.len()));
-        Sfq {
+        let red = FlowRed::read(params, queues.len())?.map(Box::new);
+        Ok(Sfq {
             settings,
             queues,
             pool: Pool::default(),
@@ -195,7 +208,8 @@ impl Sfq {
             turns: 0,
             longest: Longest::default(),
             hash: None,
-        }
+            red,
+        })
     }
 
     /// The queue of `flow`.
@@ -213,6 +227,9 @@ impl Sfq {
             let queue = &mut self.queues[number];
             (queue.turn, queue.allotment) = (turn, self.settings.quantum);
             self.round.push_back(number as u32);
+            if let Some(red) = &mut self.red {
+                red.start(number);
+            }
         }
         let queue = &mut self.queues[number];
         self.pool.push(&mut queue.chain, packet);
@@ -290,10 +307,41 @@ impl Sfq {
         while let Some(packet) = self.pool.pop(&mut all) {
             let number = self.classify(packet.flow);
             if self.has_room(number) {
+                let bytes = self.queues[number].chain.bytes();
                 self.push(number, packet);
+                if let Some(red) = &mut self.red {
+                    red.sample(number, bytes, cx.now);
+                }
             } else {
                 cx.drop(packet, DropReason::Overlimit);
             }
+        }
+    }
+
+    /// RED's verdict on a packet that finds others in its queue.
+    #[cold]
+    fn judge(&mut self, number: usize, packet: &mut Packet, cx: &mut Cx<'_>) -> Fate {
+        let (Some(red), queue) = (&mut self.red, &mut self.queues[number]) else { return Fate::Enters };
+        if queue.packets == 0 {
+            return Fate::Enters;
+        }
+        let bytes = queue.chain.bytes();
+        let oldest = if self.settings.headdrop { self.pool.peek(&mut queue.chain) } else { None };
+        red.arrive(number, bytes, oldest, packet, cx)
+    }
+
+    /// `packet` or, with headdrop, the oldest of its queue is dropped; the queue keeps its turn.
+    fn replace(&mut self, number: usize, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
+        let queue = &mut self.queues[number];
+        if !self.settings.headdrop || queue.packets == 0 {
+            return cx.drop(packet, reason);
+        }
+        let oldest = self.pool.pop(&mut queue.chain).expect("it is not empty");
+        cx.drop(oldest, reason);
+        self.pool.push(&mut queue.chain, packet);
+        self.longest.lengthen(number, || self.queues[number].rank(self.settings.limit));
+        if self.pool.backlog().exceeds(self.settings.limit) {
+            self.shrink(DropReason::Overlimit, cx);
         }
     }
 
@@ -328,23 +376,16 @@ impl Sfq {
 
 impl Discipline for Sfq {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
         self.perturb(cx);
         let number = self.classify(packet.flow);
-        if !self.has_room(number) {
-            if !self.settings.headdrop || self.queues[number].packets == 0 {
-                return cx.drop(packet, DropReason::Overlimit);
-            }
-            let queue = &mut self.queues[number];
-            let oldest = self.pool.pop(&mut queue.chain).expect("a queue without room is not empty");
-            queue.packets -= 1;
-            cx.drop(oldest, DropReason::Overlimit);
-            // The queue keeps its turn, even if this was its only packet.
-            self.pool.push(&mut queue.chain, packet);
-            queue.packets += 1;
-        } else {
-            self.push(number, packet);
+        if self.red.is_some() && self.judge(number, &mut packet, cx) == Fate::Drop {
+            return self.replace(number, packet, DropReason::Congestion, cx);
         }
+        if !self.has_room(number) {
+            return self.replace(number, packet, DropReason::Overlimit, cx);
+        }
+        self.push(number, packet);
         self.longest.lengthen(number, || self.queues[number].rank(self.settings.limit));
         if self.pool.backlog().exceeds(self.settings.limit) {
             self.shrink(DropReason::Overlimit, cx);
@@ -382,6 +423,11 @@ impl Discipline for Sfq {
                 return Err(ParamError::relation(name, wanted, "cannot change while packets may wait"));
             }
         }
+        let red = FlowRed::read(params, self.queues.len())?.map(Box::new);
+        let before = core::mem::replace(&mut self.red, red);
+        if let (Some(red), Some(before)) = (&mut self.red, before) {
+            red.adopt(*before);
+        }
         self.settings = settings(params);
         // The limit may count in the other unit.
         self.longest.clear();
@@ -404,7 +450,8 @@ impl Discipline for Sfq {
 
     fn state_bytes(&self) -> usize {
         let round = self.round.capacity() * size_of::<u32>() + self.longest.bytes();
-        size_of::<Sfq>() + self.queues.len() * size_of::<Queue>() + round
+        let red = self.red.as_ref().map_or(0, |red| red.state_bytes());
+        size_of::<Sfq>() + self.queues.len() * size_of::<Queue>() + round + red
     }
 }
 
@@ -418,6 +465,7 @@ mod tests {
     use crate::random::Random;
     use crate::signal::DropPoint;
     use crate::spec::Spec;
+    use alloc::string::ToString;
 
     fn rest(host: &mut Host) -> Vec<u64> {
         core::iter::from_fn(|| host.get(ms(1))).collect()
@@ -532,11 +580,70 @@ mod tests {
         assert_eq!(rest(&mut host), [1, 2]);
     }
 
+    /// Packets 0 to 9 of flow 1, and one of flow 2, with a weight of 1: the average is what a packet finds in its queue.
+    fn under_red(rest: &str, ect: bool) -> Host {
+        let mut host = Host::scripted(
+            &alloc::format!("sfq redflowlimit 20000b min 2000b max 5000b probability 1 w 1 {rest}"),
+            &[0.5],
+        );
+        for cookie in 0..10 {
+            let put = if ect { Host::put_ect } else { Host::put };
+            put(&mut host, ms(0), cookie, 1, 1000);
+        }
+        host.put(ms(0), 20, 2, 1000);
+        host
+    }
+
+    #[test]
+    fn red_drops_in_the_queue_that_is_long() {
+        // Packets find 0, 1, 2, .. thousand bytes: from 2000 on the curve, from 5000 on all go. p = (q - 2000) / 3000, made
+        // uniform: 0 at the first on the curve, 1/3 / (1 - 1/3) = 0.5 at the second, which 0.5 is not below, 2/3 / .. = 1.
+        let host = under_red("", false);
+        assert_eq!(host.dropped(), [4, 5, 6, 7, 8, 9]);
+        assert!(host.log.dropped.iter().all(|(_, reason)| *reason == DropReason::Congestion));
+        // With headdrop the oldest goes, and the arriving packet stays.
+        let mut host = under_red("headdrop", false);
+        assert_eq!(host.dropped(), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(rest(&mut host), [6, 7, 20, 8, 9]);
+    }
+
+    #[test]
+    fn red_marks_instead_and_drops_hard_only_if_asked() {
+        let host = under_red("ecn", true);
+        assert_eq!((host.dropped().len(), host.marked()), (0, alloc::vec![4, 5, 6, 7, 8, 9]));
+        let host = under_red("ecn harddrop", true);
+        assert_eq!((host.dropped(), host.marked()), (alloc::vec![5, 6, 7, 8, 9], alloc::vec![4]));
+        // With headdrop the oldest, which is enough while it waits: a mark stands for all (as in Linux).
+        let host = under_red("ecn headdrop", true);
+        assert_eq!((host.dropped().len(), host.marked()), (0, alloc::vec![0]));
+        assert_eq!(under_red("ecn", false).dropped(), [4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn a_queue_that_was_empty_starts_without_an_average() {
+        let mut host = under_red("", false);
+        assert_eq!(rest(&mut host), [0, 1, 20, 2, 3]);
+        (30..34).for_each(|cookie| host.put(ms(2), cookie, 1, 1000));
+        assert_eq!(host.dropped().len(), 6);
+    }
+
+    #[test]
+    fn thresholds_follow_from_redflowlimit_and_contradictions_are_refused() {
+        let build = |text: &str| {
+            let spec = Spec::parse(text).unwrap();
+            Sfq::new(&spec.params).map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(build("sfq redflowlimit 120000b"), Ok(())); // min 10000, max 30000, burst 16
+        for text in ["max 200kb", "min 30000b", "burst 2"] {
+            assert!(build(&alloc::format!("sfq redflowlimit 120000b {text}")).is_err(), "{text}");
+        }
+    }
+
     #[test]
     fn turns_that_are_counted_anew_change_nothing() {
         let spec = Spec::parse("sfq limit 12p flows 8").unwrap();
         let run = |turns: u32| {
-            let mut sfq = Sfq { turns, ..Sfq::new(&spec.params) };
+            let mut sfq = Sfq { turns, ..Sfq::new(&spec.params).unwrap() };
             let counters = Counters::default();
             let mut shell = Shell { random: Random::seeded(1), counters, paused: PausedClasses::NONE };
             let (mut log, mut arrivals) = (Log::default(), Random::stream(1, "arrivals"));

@@ -37,10 +37,14 @@ pub(crate) fn parse(text: &str) -> Spec {
 /// `spec` with its flag `ecn` on, if it has one.
 pub(crate) fn with_ecn(mut spec: Spec) -> Spec {
     let has = |name: &str| spec.params.names().any(|known| known == name);
-    // Without a law a threshold alone marks.
-    let switch =
-        if has("ecn") { Some(("ecn", "on")) } else { has("ce_threshold").then_some(("ce_threshold", "1ms")) };
-    if let Some((name, value)) = switch {
+    // Without a law a threshold alone marks; sfq has a law with RED in its queues alone.
+    let switches: &[(&str, &str)] = match (has("redflowlimit"), has("ecn"), has("ce_threshold")) {
+        (true, ..) => &[("redflowlimit", "60000b"), ("ecn", "on")],
+        (_, true, _) => &[("ecn", "on")],
+        (.., true) => &[("ce_threshold", "1ms")],
+        _ => &[],
+    };
+    for (name, value) in switches {
         spec.set_text(name, value).unwrap_or_else(|error| panic!("{spec}: {error}"));
     }
     spec

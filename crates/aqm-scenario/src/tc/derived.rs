@@ -87,34 +87,35 @@ const FULL: &str = "1514";
 
 /// iproute2's `q_ets.c` and `ets_qdisc_change()`: there are as many bands as are strict or have a quantum, unless more are asked
 /// for; what the map leaves out is in the last band.
-pub(super) fn ets(given: &mut Given, _: Form) -> Result<(), String> {
-    let number = |given: &Given, word: &str| given.get(word).map_or(Ok(0), str::parse::<usize>);
-    let strict = number(given, "strict").map_err(|_| "strict: is not a whole number")?;
+pub(super) fn ets(given: &mut Given, _: Form) -> Result<(), InputError> {
+    let number = |given: &Given, word: &str| {
+        given.get(word).map_or(0, |text| text.parse::<usize>().unwrap_or(usize::MAX))
+    };
+    let strict = number(given, "strict");
     let list = |given: &Given, word: &str| -> Vec<String> {
         given.get(word).map_or_else(Vec::new, |text| text.split(',').map(str::to_owned).collect())
     };
     let mut quanta = list(given, "quanta");
-    let least = strict + quanta.len();
-    let bands = match number(given, "bands").map_err(|_| "bands: is not a whole number")? {
+    let least = strict.saturating_add(quanta.len());
+    let bands = match number(given, "bands") {
         0 => least,
         bands if bands < least => {
-            return Err(format!(
+            return Err(InputError::new(format!(
                 "bands {bands} is less than {strict} strict ones and {} quanta",
                 quanta.len()
-            ));
+            )));
         }
         bands => bands,
     };
     if bands == 0 {
-        return Err(
-            "'bands', 'strict' or 'quanta' is missing, of which tc needs one: give bands 8".to_owned()
-        );
+        let what = "'bands', 'strict' or 'quanta' is missing, of which tc needs one: give bands 8";
+        return Err(InputError::new(what));
     }
     if bands > PRIORITIES {
-        return Err(format!("bands {bands}: allowed are {PRIORITIES}"));
+        return Err(InputError::new(format!("bands {bands}: allowed are {PRIORITIES}")));
     }
     if quanta.iter().any(|quantum| quantum == "0") {
-        return Err("quanta: tc refuses a quantum of 0".to_owned());
+        return Err(InputError::new("quanta: tc refuses a quantum of 0"));
     }
     given.set("bands", bands.to_string());
     if bands > strict {
@@ -125,6 +126,27 @@ pub(super) fn ets(given: &mut Given, _: Form) -> Result<(), String> {
     let mut map = list(given, "priomap");
     map.resize(PRIORITIES.max(map.len()), (bands - 1).to_string());
     given.set("priomap", map.join(","));
+    Ok(())
+}
+
+/// Parameters of RED in the queues of `sfq`, which `redflowlimit` switches on.
+pub(super) const RED_OF_SFQ: [&str; 8] =
+    ["min", "max", "burst", "avpkt", "probability", "w", "ecn", "harddrop"];
+
+/// tc-sfq(8): RED needs `redflowlimit`, which the kernel does not know and tc does not print: thresholds are in the line.
+pub(super) fn sfq(given: &mut Given, form: Form) -> Result<(), InputError> {
+    if given.get("redflowlimit").is_none()
+        && let Some(word) = RED_OF_SFQ.into_iter().find(|word| given.get(word).is_some())
+    {
+        let max = given.get("max").map(str::to_owned);
+        match (form, max) {
+            (Form::Printed | Form::Json, Some(max)) => given.set("redflowlimit", max),
+            _ => {
+                let what = "bytes, as redflowlimit 100000";
+                return Err(InputError::new(format!("'{word}' needs 'redflowlimit': give {what}")));
+            }
+        }
+    }
     Ok(())
 }
 

@@ -47,8 +47,6 @@ use Word::{Flag, Idle, Keyword, List, Masked, Refused, Value};
 
 const SINGLE: &str = "packets are single here, so none is split";
 const SOCKETS: &str = "no socket gives its packets a time to leave here";
-const RED_INSIDE: &str =
-    "sfq has no RED in its queues here: drr child [red] has, and fq_codel a law on each flow";
 const QEVENT: &str = "what is dropped or marked goes to no filter here: --log has each packet's fate";
 
 /// Every qdisc of tc that is read.
@@ -206,19 +204,19 @@ pub(super) static KINDS: &[Kind] = &[
             ("flows", Value("flows", Count)),
             ("depth", Value("depth", Count)),
             ("headdrop", Flag("headdrop", "on")),
-            ("redflowlimit", Refused(RED_INSIDE)),
-            ("min", Refused(RED_INSIDE)),
-            ("max", Refused(RED_INSIDE)),
-            ("avpkt", Refused(RED_INSIDE)),
-            ("burst", Refused(RED_INSIDE)),
-            ("probability", Refused(RED_INSIDE)),
-            ("ewma", Refused(RED_INSIDE)),
-            ("ecn", Refused(RED_INSIDE)),
-            ("harddrop", Refused(RED_INSIDE)),
+            ("redflowlimit", Value("redflowlimit", Bytes)),
+            ("min", Value("min", Bytes)),
+            ("max", Value("max", Bytes)),
+            ("burst", Value("burst", Count)),
+            ("avpkt", Value("avpkt", Bytes)),
+            ("probability", Value("probability", Number)),
+            ("ewma", Value("w", NegativePower)),
+            ("ecn", Flag("ecn", "on")),
+            ("harddrop", Flag("harddrop", "on")),
         ],
         silent: &[],
         tick: 1,
-        finish: derived::as_it_is,
+        finish: derived::sfq,
     },
     Kind {
         name: "cake",

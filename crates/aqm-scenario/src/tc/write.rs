@@ -25,6 +25,7 @@ pub(super) fn qdisc(spec: &Spec, rate: Rate) -> Result<String, InputError> {
             Ok(())
         }
         "ets" => words.ets(),
+        "sfq" => words.sfq(),
         _ => Ok(()),
     };
     own.map_err(|problem| InputError::new(format!("{name}: {problem}")))?;
@@ -197,10 +198,12 @@ impl Words<'_> {
     }
 
     /// Bands that share have a quantum each; without a map, each priority has the band of its number.
-    fn ets(&mut self) -> Result<(), String> {
+    fn ets(&mut self) -> Result<(), InputError> {
         let params = &self.spec.params;
         let (bands, strict) = (params.count("bands"), params.count("strict"));
-        let sharing = bands.checked_sub(strict).ok_or("more bands are strict than there are")?;
+        let sharing = bands
+            .checked_sub(strict)
+            .ok_or_else(|| InputError::new("more bands are strict than there are"))?;
         let map = match params.get("priomap") {
             Value::PerClass(map) => map.as_slice().to_vec(),
             _ => (0..bands).collect(),
@@ -217,6 +220,25 @@ impl Words<'_> {
         }
         self.push(&format!("priomap {}", words(map)));
         self.done.extend(["bands", "strict", "quanta", "priomap"]);
+        Ok(())
+    }
+
+    /// RED's words stand behind `redflowlimit` alone; a weight has no word but the burst that it follows from.
+    fn sfq(&mut self) -> Result<(), InputError> {
+        let params = &self.spec.params;
+        if *params.get("redflowlimit") == Value::Auto {
+            self.done.extend(derived::RED_OF_SFQ);
+        } else if let (Value::Auto, Value::Fraction(weight)) = (params.get("burst"), params.get("w")) {
+            let Some(min) = params.bytes("min") else {
+                return Err(InputError::new("for Linux give min with w"));
+            };
+            let mean = params.bytes("avpkt").expect("avpkt has no auto").as_u64() as f64;
+            let burst = ewma::burst(*weight, min.as_u64() as f64 / mean)?;
+            self.push(&format!("burst {burst}"));
+            self.done.extend(["burst", "w"]);
+        } else {
+            self.done.push("w");
+        }
         Ok(())
     }
 

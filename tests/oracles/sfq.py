@@ -66,7 +66,8 @@ class Sfq(Oracle):
         self.hashed_at = 0
         self.averages: dict[int, Average] = {}
         if options.red:
-            self.shows = ("dropped overlimit", "marked" if options.red.ecn else "dropped congestion")
+            drops = not options.red.ecn or options.red.harddrop
+            self.shows = ("dropped congestion",) if drops else ("dropped overlimit",)
 
     def queue_of(self, packet: Packet) -> int:
         assert self.salt is not None

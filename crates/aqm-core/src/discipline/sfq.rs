@@ -326,7 +326,7 @@ impl Sfq {
             return Fate::Enters;
         }
         let bytes = queue.chain.bytes();
-        let oldest = if self.settings.headdrop { self.pool.peek(&mut queue.chain) } else { None };
+        let oldest = if self.settings.headdrop { self.pool.peek(&queue.chain) } else { None };
         red.arrive(number, bytes, oldest, packet, cx)
     }
 

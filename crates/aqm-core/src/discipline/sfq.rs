@@ -227,9 +227,6 @@ impl Sfq {
             let queue = &mut self.queues[number];
             (queue.turn, queue.allotment) = (turn, self.settings.quantum);
             self.round.push_back(number as u32);
-            if let Some(red) = &mut self.red {
-                red.start(number);
-            }
         }
         let queue = &mut self.queues[number];
         self.pool.push(&mut queue.chain, packet);
@@ -307,30 +304,49 @@ impl Sfq {
         while let Some(packet) = self.pool.pop(&mut all) {
             let number = self.classify(packet.flow);
             if self.has_room(number) {
-                let bytes = self.queues[number].chain.bytes();
-                self.push(number, packet);
                 if let Some(red) = &mut self.red {
-                    red.sample(number, bytes, cx.now);
+                    red.rejoin(number, self.queues[number].chain.bytes(), cx.now);
                 }
+                self.push(number, packet);
             } else {
                 cx.drop(packet, DropReason::Overlimit);
             }
         }
     }
 
-    /// RED's verdict on a packet that finds others in its queue.
+    /// A packet arrives at a queue under RED. Apart, so that without RED nothing is in the way.
     #[cold]
-    fn judge(&mut self, number: usize, packet: &mut Packet, cx: &mut Cx<'_>) -> Fate {
-        let (Some(red), queue) = (&mut self.red, &mut self.queues[number]) else { return Fate::Enters };
-        if queue.packets == 0 {
-            return Fate::Enters;
-        }
+    fn enqueue_under_red(&mut self, number: usize, mut packet: Packet, cx: &mut Cx<'_>) {
+        let (Some(red), queue) = (&mut self.red, &mut self.queues[number]) else { return };
         let bytes = queue.chain.bytes();
         let oldest = if self.settings.headdrop { self.pool.peek(&queue.chain) } else { None };
-        red.arrive(number, bytes, oldest, packet, cx)
+        match red.arrive(number, bytes, oldest, &mut packet, cx) {
+            Fate::Enters => self.admit(number, packet, cx),
+            Fate::Drop => self.replace(number, packet, DropReason::Congestion, cx),
+        }
+    }
+
+    /// A packet enters its queue if there is room.
+    #[inline(always)]
+    fn admit(&mut self, number: usize, packet: Packet, cx: &mut Cx<'_>) {
+        if !self.has_room(number) {
+            return self.replace(number, packet, DropReason::Overlimit, cx);
+        }
+        self.push(number, packet);
+        self.lengthened(number, cx);
+    }
+
+    /// A queue has another packet at its end.
+    #[inline(always)]
+    fn lengthened(&mut self, number: usize, cx: &mut Cx<'_>) {
+        self.longest.lengthen(number, || self.queues[number].rank(self.settings.limit));
+        if self.pool.backlog().exceeds(self.settings.limit) {
+            self.shrink(DropReason::Overlimit, cx);
+        }
     }
 
     /// `packet` or, with headdrop, the oldest of its queue is dropped; the queue keeps its turn.
+    #[cold]
     fn replace(&mut self, number: usize, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
         let queue = &mut self.queues[number];
         if !self.settings.headdrop || queue.packets == 0 {
@@ -339,10 +355,7 @@ impl Sfq {
         let oldest = self.pool.pop(&mut queue.chain).expect("it is not empty");
         cx.drop(oldest, reason);
         self.pool.push(&mut queue.chain, packet);
-        self.longest.lengthen(number, || self.queues[number].rank(self.settings.limit));
-        if self.pool.backlog().exceeds(self.settings.limit) {
-            self.shrink(DropReason::Overlimit, cx);
-        }
+        self.lengthened(number, cx);
     }
 
     /// Whether a queue can take another packet.
@@ -376,20 +389,13 @@ impl Sfq {
 
 impl Discipline for Sfq {
     #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
         self.perturb(cx);
         let number = self.classify(packet.flow);
-        if self.red.is_some() && self.judge(number, &mut packet, cx) == Fate::Drop {
-            return self.replace(number, packet, DropReason::Congestion, cx);
+        if self.red.is_some() {
+            return self.enqueue_under_red(number, packet, cx);
         }
-        if !self.has_room(number) {
-            return self.replace(number, packet, DropReason::Overlimit, cx);
-        }
-        self.push(number, packet);
-        self.longest.lengthen(number, || self.queues[number].rank(self.settings.limit));
-        if self.pool.backlog().exceeds(self.settings.limit) {
-            self.shrink(DropReason::Overlimit, cx);
-        }
+        self.admit(number, packet, cx);
     }
 
     #[inline]

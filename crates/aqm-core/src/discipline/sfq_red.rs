@@ -139,14 +139,11 @@ impl FlowRed {
         self.states = before.states;
     }
 
-    /// Queue `number` gets its first packet: it starts anew.
-    #[inline]
-    pub(super) fn start(&mut self, number: usize) {
-        self.states[number] = State::default();
-    }
-
-    /// Updates the average of queue `number`, which holds `bytes`.
-    pub(super) fn sample(&mut self, number: usize, bytes: u64, now: Time) {
+    /// A packet joins queue `number`, which holds `bytes`, after the hash has changed: the average follows, from its start on.
+    pub(super) fn rejoin(&mut self, number: usize, bytes: u64, now: Time) {
+        if bytes == 0 {
+            self.states[number] = State::default();
+        }
         self.law.sample(&mut self.states[number], bytes, now);
     }
 
@@ -159,7 +156,12 @@ impl FlowRed {
         packet: &mut Packet,
         cx: &mut Cx<'_>,
     ) -> Fate {
-        self.sample(number, bytes, cx.now);
+        if bytes == 0 {
+            // An empty queue starts anew.
+            self.states[number] = State::default();
+            return Fate::Enters;
+        }
+        self.law.sample(&mut self.states[number], bytes, cx.now);
         let verdict = self.law.decide(&mut self.states[number], packet.length, || cx.uniform());
         let marks = match verdict {
             Verdict::Admit => return Fate::Enters,

@@ -31,7 +31,7 @@ impl CeThreshold {
         }
     }
 
-    /// The DS field: the code point in the upper six bits, ECN in the lower two (RFC 2474 section 3, RFC 3168 section 5).
+    /// The DS field: the code point in the upper six bits, ECN in the lower two (RFC 3168 section 5).
     const fn selects(self, packet: &Packet) -> bool {
         self.mask == 0 || ((packet.dscp << 2) | packet.ecn as u8) & self.mask == self.selector
     }

@@ -26,7 +26,6 @@ from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack, of_the_fi
 from aqmlab.scenario.kinds import COMMON, KINDS, PAPERS, STACKS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
-from aqmlab.scenario.values import takes
 from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
 
 SCHEDULING = ("By flow", "By class")
@@ -441,7 +440,7 @@ def _keys(keys: Iterable[Key], kind: SourceKind | None = None) -> list[str]:
         (
             f"`{key.name}`",
             "must be given" if key.name in must else usual.get(key.name) or key.default or "",
-            takes(key),
+            key.allowed,
             key.help,
             key.reference,
         )

@@ -15,9 +15,9 @@ from aqmlab.scenario import schema
 from aqmlab.scenario.flows import parse
 from aqmlab.scenario.kinds import KINDS, SourceKind
 from aqmlab.scenario.options import SETTINGS, Option
+from aqmlab.scenario.schema import WITHOUT_BOUND
 from aqmlab.scenario.topologies import KINDS as TOPOLOGIES
 from aqmlab.scenario.topologies import TopologyKind
-from aqmlab.scenario.values import WITHOUT_BOUND
 
 EXPERIMENT = Draft202012Validator(schema.experiment())
 SCENARIO = Draft202012Validator(schema.scenario())
@@ -127,8 +127,8 @@ def the_schema_and_the_simulator_have_the_bounds_of_a_setting(option: Option) ->
 
 
 def a_key_of_newreno_is_refused_elsewhere() -> None:
-    assert "abc" in parse("1*newreno").resolved().data()["transport"]["tcp"]
-    assert "abc" not in parse("1*cubic").resolved().data()["transport"]["tcp"]
+    assert "abc" in parse("1*newreno").flows.data()["transport"]["tcp"]
+    assert "abc" not in parse("1*cubic").flows.data()["transport"]["tcp"]
 
 
 def the_command_prints_both(aqmlab: Command) -> None:

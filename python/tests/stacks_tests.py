@@ -154,8 +154,7 @@ def _registered(transport: type[aqmlab.Transport]) -> Iterator[str]:
     for table, before in known:
         table.clear()
         table.update(before)
-    flows._keys_of.cache_clear()
-    flows._known.cache_clear()
+    flows._declared.cache_clear()
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from aqmlab import engine, scenario, store
 from aqmlab.engine import native
 from aqmlab.files import toml
 from aqmlab.runs.runner import FinishedRun
-from aqmlab.scenario import distributions, flows, sweeps, topologies
+from aqmlab.scenario import flows, sweeps, topologies
 from aqmlab.store import manifest, record, seal
 from aqmlab.tuning.goal import Bound
 from aqmlab.tuning.space import Space
@@ -82,8 +82,8 @@ NOTATIONS: list[tuple[str, Callable[[str], object]]] = [
     ("5mbit,10mbit,20mbit", sweeps.values),
     ("4*cubic:rtt=20ms:start=2s..3s:size=1mb:ecn=classic", flows.parse),
     ("2*workload:size=lognormal(20kb,1.2):load=50%", flows.parse),
-    ("lognormal(20kb,1.2)", lambda text: distributions.read(text, distributions.SIZES)),
-    ("cdf(sizes.cdf)", lambda text: distributions.read(text, distributions.SIZES, Path())),
+    ("1*vbr:size=lognormal(20kb,1.2)", flows.parse),
+    ("1*vbr:size=cdf(sizes.cdf)", lambda text: flows.parse(text, Path())),
     ("pie target 1ms..50ms tupdate 5ms|15ms ecn", Space.parse),
     ("qdelay_p95_ms <= 20", Bound.parse),
     ("10mbit 20ms 64kb 1000p 5% 3", lambda text: quantities.read(text.split())),
@@ -185,7 +185,7 @@ class Parsers:
     def distribution(self) -> None:
         """Read a distribution's file."""
         Path("sizes.cdf").write_text(spoilt(DISTRIBUTION, self.chance), "utf-8", errors="surrogateescape")
-        distributions.read("cdf(sizes.cdf)", distributions.SIZES)
+        flows.parse("1*vbr:size=cdf(sizes.cdf)")
 
     def options(self) -> None:
         """Read options, one of which is spoilt."""

@@ -252,8 +252,9 @@ aqmlab_status aqmlab_reset(aqmlab_queue *queue,
 // Makes a path: a bottleneck with a queue, and whatever else goes through it.
 //
 // `description` is "rate 10mbit; rtt 40ms; aqm pie target 15ms; buffer 200p; loss 0.1%; flows 2*cubic:start=1s; flows
-// udp:rate=2mbit; duration 60s": rate and rtt (without queues) have to be there, the queue is a FIFO unless aqm says otherwise,
-// flows are cross traffic, and the path lasts 10 s unless duration says otherwise. `pairs` is how many pairs of ends are yours,
+// cbr:rate=2mbit; duration 60s": rate and rtt (without queues) have to be there, the queue is a FIFO unless aqm says otherwise,
+// its buffer a bandwidth-delay product unless buffer or the discipline's limit says otherwise, flows are cross traffic that starts
+// within a second, and the path lasts 10 s unless duration says otherwise. `pairs` is how many pairs of ends are yours,
 // 1 or more. What end 0 sends goes through the queue to end 1, what end 1 sends comes back beside it; so do 2 and 3. All
 // random numbers follow from `seed`.
 aqmlab_status aqmlab_path_new(const char *description,

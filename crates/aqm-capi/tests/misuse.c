@@ -162,7 +162,7 @@ static void two_threads(void)
 
 static void wrong_paths(void)
 {
-    const char *text = "rate 10mbit; rtt 40ms; aqm pie; flows 1*cubic; duration 500ms";
+    const char *text = "rate 10mbit; rtt 40ms; aqm pie; flows 1*cubic:start=0s..100ms; duration 500ms";
     unsigned char bytes[2000] = {0};
     aqmlab_path *path = (aqmlab_path *)&queue, *old;
     aqmlab_datagram datagram;

@@ -4,6 +4,7 @@
 use crate::refusal::one_line;
 use aqm_core::random::Random;
 use aqm_core::units::Rate;
+use aqm_scenario::flows::{self, Catalogue, NoFiles};
 use aqm_sim::rate_control::{RATE_CONTROLS, Rated};
 use aqm_sim::scenario::Tcp;
 use aqm_sim::switch::declaration::Site;
@@ -16,6 +17,21 @@ pub(crate) fn run(text: &str) {
             let again: Tcp =
                 serde_json::from_value(json.clone()).unwrap_or_else(|error| panic!("{json}: {error}"));
             assert_eq!(serde_json::to_value(&again).ok(), Some(json));
+        }
+        Err(error) => one_line(text, &error),
+    }
+    let known = Catalogue::default();
+    match flows::parse(text, &known, &NoFiles) {
+        Ok(group) => {
+            for written in [group.to_string(), group.short()] {
+                let again = flows::parse(&written, &known, &NoFiles);
+                let again = again.unwrap_or_else(|error| panic!("{written}: {error}"));
+                assert_eq!(again.to_string(), group.to_string(), "{written}");
+                assert_eq!(again.short(), group.short(), "{written}");
+            }
+            if let Err(error) = group.group() {
+                one_line(text, &error);
+            }
         }
         Err(error) => one_line(text, &error),
     }

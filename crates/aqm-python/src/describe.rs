@@ -11,7 +11,7 @@ use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
-use aqm_core::units::Rate;
+use aqm_core::units::{Rate, Size};
 use aqm_sim::switch::declaration;
 use aqm_sim::switch::program::ProgramSpec;
 use aqm_sim::switch::programs::PROGRAMS;
@@ -59,7 +59,10 @@ pub(crate) fn discipline_of(text: &str) -> PyResult<String> {
 /// Parses a discipline in tc's notation; returns name, preset, canonical form and parameters as JSON.
 #[pyfunction]
 pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
-    let spec = notation::spec(text).map_err(wrong)?;
+    Ok(parsed(&notation::spec(text).map_err(wrong)?).to_string())
+}
+
+fn parsed(spec: &Spec) -> Value {
     let params: Map<String, Value> = spec
         .params
         .iter()
@@ -68,13 +71,26 @@ pub(crate) fn parse_spec(text: &str) -> PyResult<String> {
             (param.name.to_owned(), json!({ "value": value.to_string(), "given": given }))
         })
         .collect();
-    let parsed = json!({
+    json!({
         "name": spec.info.name,
         "preset": spec.preset.name,
         "canonical": spec.to_string(),
         "params": params,
-    });
-    Ok(parsed.to_string())
+    })
+}
+
+/// Resolves a discipline in tc's notation for a link: with a buffer (so many, of packets or bytes) if it has a limit and
+/// was given none, and built once, so that relations between parameters are checked too. Returns what [`parse_spec`] does,
+/// and the most that it holds, empty if that is not known.
+#[pyfunction]
+pub(crate) fn resolve_aqm(text: &str, buffer: (u64, bool), rate_bps: u64) -> PyResult<(String, String)> {
+    let link = Link::new(Rate::from_bits_per_sec(rate_bps));
+    let size = if buffer.1 { Size::Packets(buffer.0) } else { Size::Bytes(buffer.0) };
+    let spec = notation::spec(text).and_then(|spec| aqm_scenario::holding(spec, size)).map_err(wrong)?;
+    let total = |qdisc: Qdisc| qdisc.total().map_or_else(String::new, |size| size.to_string());
+    let (built, raised) = foreign::staged(None, || spec.build(link, Random::seeded(0)).map(total));
+    let total = raised.map_or(built.map_err(wrong), Err)?;
+    Ok((parsed(&spec).to_string(), total))
 }
 
 /// Whether a text is tc's: a command, a printed line or JSON.
@@ -102,17 +118,6 @@ pub(crate) fn tc_table() -> String {
 pub(crate) fn tc_words(text: &str, rate_bps: u64) -> PyResult<String> {
     let spec = notation::spec(text).map_err(wrong)?;
     aqm_scenario::tc::words(&spec, Rate::from_bits_per_sec(rate_bps)).map_err(wrong)
-}
-
-/// Builds the discipline for a link once, so that relations between parameters are checked too. The most that it holds,
-/// empty if that is not known.
-#[pyfunction]
-pub(crate) fn check_spec(text: &str, rate_bps: u64) -> PyResult<String> {
-    let link = Link::new(Rate::from_bits_per_sec(rate_bps));
-    let spec = notation::spec(text).map_err(wrong)?;
-    let total = |qdisc: Qdisc| qdisc.total().map_or_else(String::new, |size| size.to_string());
-    let (built, raised) = foreign::staged(None, || spec.build(link, Random::seeded(0)).map(total));
-    raised.map_or(built.map_err(wrong), Err)
 }
 
 /// Which packet the discipline drops when it is full, found by filling it: `tail`, `head`, `longest flow`, `mixed`, `nobody`.

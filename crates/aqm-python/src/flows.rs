@@ -1,109 +1,172 @@
-//! The declarations of kinds of flow, transports and keys, as JSON.
+//! Flow specs, resolved, and the declarations of kinds of flow, transports and keys, as JSON.
 
+use crate::error::{InputError as Raised, input, wrong};
 use crate::stacks::stacks;
-use aqm_core::params::{Kind as Unit, ParamSpec, Preset, Value as Declared};
-use aqm_core::units::Span;
-use aqm_sim::rate_control::{self, RATED};
-use aqm_sim::traffic::{BULK, COMMON, KINDS, Key, Over, SourceKind, Takes};
-use aqm_sim::transport::{CONTROLS, IP, Info, RELATIONS, Relation, STACKS, TCP, UDP, field};
+use aqm_core::input_error::InputError;
+use aqm_core::params::{Kind as Unit, Preset};
+use aqm_scenario::flows::{Catalogue, Files, Group, Key, Kind, Transport, Tree, parse_all, written};
+use aqm_sim::rate_control::{self};
+use aqm_sim::traffic::{BULK, COMMON, SourceKind, Takes};
+use aqm_sim::transport::{Relation, STACKS};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+
+/// The kinds of flow that there are in this process.
+fn catalogue() -> Catalogue {
+    Catalogue::new(
+        aqm_papers::EXTENSION.rate_controls.iter().copied(),
+        stacks().iter().map(|stack| stack.info()),
+    )
+}
+
+/// Resolves the flow specs of a scenario; `files` places and reads the files that they name. Returns JSON.
+#[pyfunction]
+pub(crate) fn parse_flows(texts: Vec<String>, files: Bound<'_, PyAny>) -> PyResult<String> {
+    let files = Readers { files, raised: RefCell::default() };
+    let groups = parse_all(texts.iter().map(String::as_str), &catalogue(), &files);
+    let groups = match (groups, files.raised.into_inner()) {
+        (Ok(groups), None) => groups,
+        (Err(error), None) => return Err(wrong(error)),
+        (Err(error), Some(raised)) if raised.is_instance_of::<Raised>(files.files.py()) => {
+            return Err(wrong(error));
+        }
+        (_, Some(raised)) => return Err(raised),
+    };
+    Ok(groups.iter().map(resolved).collect::<Value>().to_string())
+}
+
+fn resolved(group: &Group) -> Value {
+    let value = |name: &str| group.value(name).map_or(Value::Null, Tree::json);
+    let (earliest, latest, apart) = group.starts();
+    let texts: Map<String, Value> =
+        group.texts().map(|(name, text)| (name.to_owned(), json!(text))).collect();
+    // As text, since a table of `json!` has an order of its own.
+    let tree = |tree: Tree| serde_json::to_string(&tree).expect("plain data");
+    json!({
+        "count": group.count,
+        "kind": group.kind(),
+        "carrier": group.transport().name(),
+        "texts": texts,
+        "written": group.to_string(),
+        "short": group.short(),
+        "name": value("name"),
+        "start_ns": [earliest, latest],
+        "apart_ns": apart,
+        "rtt_ns": value("rtt"),
+        "class": value("class"),
+        "dscp": value("dscp"),
+        "transport": tree(group.transport_tree()),
+        "source": tree(group.source_tree()),
+    })
+}
+
+/// Files as Python reads them.
+struct Readers<'py> {
+    files: Bound<'py, PyAny>,
+    /// What Python raised.
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Readers<'_> {
+    fn call(&self, method: &str, name: &str) -> Result<String, InputError> {
+        let found = self.files.call_method1(method, (name,)).and_then(|found| found.extract());
+        found.map_err(|raised| {
+            let error = InputError::new(raised.value(self.files.py()).to_string());
+            *self.raised.borrow_mut() = Some(raised);
+            error
+        })
+    }
+}
+
+impl Files for Readers<'_> {
+    fn place(&self, name: &str) -> String {
+        self.call("place", name).unwrap_or_else(|_| name.to_owned())
+    }
+
+    fn read(&self, place: &str) -> Result<String, InputError> {
+        self.call("read", place)
+    }
+}
+
+/// The keys of a kind of flow over one transport or over any, and the default of each under a stack, as JSON.
+#[pyfunction]
+#[pyo3(signature = (kind, transport, stack))]
+pub(crate) fn flow_keys(kind: &str, transport: Option<&str>, stack: &str) -> PyResult<String> {
+    let found = catalogue().kind(kind).ok_or_else(|| input(format!("there is no kind '{kind}'")))?;
+    let over = match transport {
+        None => None,
+        Some(name) => {
+            Some(found.carrier(name).ok_or_else(|| input(format!("{kind} is not carried by {name}")))?)
+        }
+    };
+    let carrier = over.unwrap_or(found.usual());
+    let keys = found.keys(over).into_iter().map(|declared| {
+        let default = found.default(&declared, carrier, stack);
+        json!([key(&declared), default])
+    });
+    Ok(keys.collect::<Value>().to_string())
+}
 
 /// Everything that is declared about flows, as JSON.
 #[pyfunction]
 pub(crate) fn flows() -> String {
-    let udp = json!({
-        "name": "udp",
-        "form": "udp",
-        "extension": "",
-        "alias": "",
-        "summary": "UDP: nothing reacts",
-        "reference": "RFC 768",
-        "carries": true,
-        "keys": UDP.iter().map(param).collect::<Value>(),
-        "sets": {},
-        "only": {},
-        "must": [],
-        "relations": [],
-        "stacks": [],
-    });
-    let rated = rate_controls().map(|(info, extension)| rated(info, extension));
-    let real = stacks();
-    let real = real.iter().map(|stack| real_transport(stack.info()));
-    let transports =
-        std::iter::once(udp).chain(CONTROLS.iter().map(|info| transport(info))).chain(rated).chain(real);
+    let known = catalogue();
+    let keys =
+        |declared: &[aqm_sim::traffic::Key]| declared.iter().map(|one| key(&one.into())).collect::<Value>();
     json!({
-        "common": COMMON.iter().map(key).collect::<Value>(),
-        "bulk": BULK.iter().map(key).collect::<Value>(),
-        "transports": transports.collect::<Value>(),
+        "common": keys(COMMON),
+        "bulk": keys(BULK),
+        "transports": known.transports().iter().map(transport).collect::<Value>(),
         "stacks": STACKS.iter().map(stack).collect::<Value>(),
-        "kinds": KINDS.iter().flat_map(|kinds| kinds.iter()).map(kind).collect::<Value>(),
+        "kinds": known.kinds().iter().filter_map(kind).collect::<Value>(),
     })
     .to_string()
 }
 
-fn transport(info: &Info) -> Value {
-    let keys = [TCP, info.params, IP].into_iter().flatten().map(param);
+fn transport(one: &Transport) -> Value {
+    let (summary, reference, carries, extension) = match one {
+        Transport::Udp => ("UDP: nothing reacts", "RFC 768", true, ""),
+        Transport::Tcp(info) => (info.summary, info.reference, info.carries, ""),
+        Transport::Rate(info) => (info.summary, info.reference, false, extension(info)),
+        Transport::Stack(info) => (info.summary, info.reference, false, ""),
+    };
+    let own: &[Preset] = if let Transport::Tcp(info) = one { info.stacks } else { &[] };
+    let by_stack: Map<String, Value> = STACKS
+        .iter()
+        .map(|stack| {
+            let values: Map<String, Value> = one
+                .of_stack(stack.name)
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), json!(value)))
+                .collect();
+            (stack.name.to_owned(), json!(values))
+        })
+        .collect();
     let only: Map<String, Value> =
-        info.only.iter().map(|(key, words)| ((*key).to_owned(), json!(words))).collect();
+        one.only().iter().map(|(key, words)| ((*key).to_owned(), json!(words))).collect();
     json!({
-        "name": info.name,
-        "form": "tcp",
-        "extension": "",
-        "alias": info.alias,
-        "summary": info.summary,
-        "reference": info.reference,
-        "carries": info.carries,
-        "keys": keys.collect::<Value>(),
-        "sets": texts(info.sets),
-        "only": only,
-        "must": info.must,
-        "relations": RELATIONS.iter().chain(info.relations).map(relation).collect::<Value>(),
-        "stacks": info.stacks.iter().map(stack).collect::<Value>(),
-    })
-}
-
-/// Every rate control, and the extension that it comes from; empty for those of the simulator.
-fn rate_controls() -> impl Iterator<Item = (&'static rate_control::Info, &'static str)> {
-    let known = rate_control::RATE_CONTROLS.iter().map(|info| (*info, ""));
-    let added = aqm_papers::EXTENSION.rate_controls.iter();
-    known.chain(added.map(|info| (*info, aqm_papers::EXTENSION.name)))
-}
-
-fn rated(info: &rate_control::Info, extension: &str) -> Value {
-    json!({
-        "name": info.name,
-        "form": "rate",
+        "name": one.name(),
+        "form": one.form().0,
         "extension": extension,
-        "alias": "",
-        "summary": info.summary,
-        "reference": info.reference,
-        "carries": false,
-        "keys": RATED.iter().chain(info.params).map(param).collect::<Value>(),
-        "sets": texts(info.sets),
-        "only": {},
-        "must": [],
-        "relations": [],
-        "stacks": [],
+        "alias": one.alias(),
+        "summary": summary,
+        "reference": reference,
+        "carries": carries,
+        "keys": one.keys().iter().map(key).collect::<Value>(),
+        "sets": texts(one.sets()),
+        "only": only,
+        "must": one.must(),
+        "relations": one.relations().map(relation).collect::<Value>(),
+        "stacks": own.iter().map(stack).collect::<Value>(),
+        "by_stack": by_stack,
     })
 }
 
-fn real_transport(info: &aqm_sim::stack::Info) -> Value {
-    json!({
-        "name": info.name,
-        "form": "stack",
-        "extension": "",
-        "alias": "",
-        "summary": info.summary,
-        "reference": info.reference,
-        "carries": false,
-        "keys": info.params.iter().map(param).collect::<Value>(),
-        "sets": {},
-        "only": {},
-        "must": [],
-        "relations": [],
-        "stacks": [],
-    })
+/// The extension that a rate control comes from; empty for those of the simulator.
+fn extension(info: &rate_control::Info) -> &'static str {
+    let is_of_papers = aqm_papers::EXTENSION.rate_controls.iter().any(|one| one.name == info.name);
+    if is_of_papers { aqm_papers::EXTENSION.name } else { "" }
 }
 
 fn relation(relation: &Relation) -> Value {
@@ -116,83 +179,55 @@ fn stack(preset: &Preset) -> Value {
     json!({ "name": preset.name, "source": preset.source, "values": values })
 }
 
-fn kind(kind: &SourceKind) -> Value {
-    let controls = CONTROLS.iter().filter(|info| info.carries).map(|info| info.name);
-    let both_ways =
-        kind.constants.iter().any(|(name, value)| *name == "both_ways" && *value == Declared::Flag(true));
-    let transports: Vec<&str> = match kind.over {
-        Over::Udp => vec!["udp"],
-        Over::Tcp => controls.collect(),
-        Over::Reacting => {
-            let rated = rate_controls().map(|(info, _)| info.name);
-            controls.chain(rated).chain(stacks().iter().map(|stack| stack.info().name)).collect()
-        }
-        Over::Any => {
-            let real = stacks();
-            let real = real.iter().map(|stack| stack.info()).filter(|info| info.writes && !both_ways);
-            std::iter::once("udp").chain(controls).chain(real.map(|info| info.name)).collect()
-        }
-    };
-    let constants: Map<String, Value> = kind
+/// A kind of flow that is more than a transport with bulk data.
+fn kind(kind: &Kind) -> Option<Value> {
+    let source: &SourceKind = kind.declared()?;
+    let constants: Map<String, Value> = source
         .constants
         .iter()
         .map(|(name, value)| {
-            let value = if let Declared::Flag(on) = value { json!(on) } else { json!(value.to_string()) };
+            let value = if let aqm_core::params::Value::Flag(on) = value {
+                json!(on)
+            } else {
+                json!(value.to_string())
+            };
             ((*name).to_owned(), value)
         })
         .collect();
-    json!({
-        "name": kind.name,
-        "summary": kind.summary,
-        "reference": kind.reference,
-        "transport": kind.transport,
-        "transports": transports,
-        "keys": kind.keys.iter().map(key).collect::<Value>(),
-        "defaults": texts(kind.defaults),
-        "must": kind.must,
-        "form": kind.form,
+    Some(json!({
+        "name": source.name,
+        "summary": source.summary,
+        "reference": source.reference,
+        "transport": source.transport,
+        "transports": kind.transports(),
+        "keys": kind.own_keys().iter().map(key).collect::<Value>(),
+        "defaults": texts(source.defaults),
+        "must": source.must,
+        "form": source.form,
         "constants": constants,
-    })
-}
-
-fn param(param: &ParamSpec) -> Value {
-    let words: &[&str] = match param.kind {
-        Unit::Choice(words) => words,
-        _ => &[],
-    };
-    json!({
-        "name": param.name,
-        "field": field(param),
-        "takes": "one",
-        "unit": unit(param.kind),
-        "words": words,
-        "low": param.range.0,
-        "high": param.range.1,
-        "default": if let Declared::Auto = param.default { None } else { Some(written(&param.default)) },
-        "help": param.help,
-        "reference": param.reference,
-    })
+    }))
 }
 
 fn key(key: &Key) -> Value {
-    let (takes, kind) = match key.takes {
-        Takes::One(kind) => ("one", unit(kind)),
-        Takes::Drawn(kind) => ("drawn", unit(kind)),
-        Takes::Ascending(kind) => ("ascending", unit(kind)),
-        Takes::Range => ("range", "span"),
-        Takes::Name => ("name", ""),
-        Takes::Nodes => ("nodes", ""),
-        Takes::Capture => ("capture", ""),
+    let takes = match key.takes {
+        Takes::One(_) => "one",
+        Takes::Drawn(_) => "drawn",
+        Takes::Ascending(_) => "ascending",
+        Takes::Range => "range",
+        Takes::Name => "name",
+        Takes::Nodes => "nodes",
+        Takes::Capture => "capture",
     };
     json!({
         "name": key.name,
         "field": key.field,
         "takes": takes,
-        "unit": kind,
-        "words": [],
+        "unit": key.unit().map_or("", unit),
+        "words": key.words,
         "low": key.range.0,
         "high": key.range.1,
-        "default": if key.default.is_empty() { None } else { Some(key.default) },
+        "default": key.default,
+        "allowed": key.allowed(),
         "help": key.help,
         "reference": key.reference,
     })
@@ -200,14 +235,6 @@ fn key(key: &Key) -> Value {
 
 fn texts(pairs: &[(&str, &str)]) -> Map<String, Value> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
-}
-
-/// A value in the notation of flow specs: a time of zero is `off`.
-fn written(value: &Declared) -> String {
-    match value {
-        Declared::Span(Span::ZERO) => "off".to_owned(),
-        other => other.to_string(),
-    }
 }
 
 fn unit(kind: Unit) -> &'static str {

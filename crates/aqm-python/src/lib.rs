@@ -6,9 +6,9 @@ mod advice;
 mod commanded;
 mod conformance;
 mod data_plane;
+mod defaults;
 mod describe;
 mod error;
-mod files;
 mod flows;
 mod foreign;
 mod guest;
@@ -47,16 +47,16 @@ mod _native {
     #[pymodule_export]
     use crate::data_plane::DataPlane;
     #[pymodule_export]
+    use crate::defaults::{resolve_buffer, resolve_warmup};
+    #[pymodule_export]
     use crate::describe::{
-        build_info, check_spec, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_program,
-        parse_spec, programs, tc_table, tc_words, translate_tc, version,
+        build_info, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_program, parse_spec,
+        programs, resolve_aqm, tc_table, tc_words, translate_tc, version,
     };
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};
     #[pymodule_export]
-    use crate::files::workload;
-    #[pymodule_export]
-    use crate::flows::flows;
+    use crate::flows::{flow_keys, flows, parse_flows};
     #[pymodule_export]
     use crate::foreign::{Handle, Signals, declare_discipline, declare_transport};
     #[pymodule_export]

@@ -5,11 +5,15 @@
 //! here.
 #![forbid(unsafe_code)]
 
+pub mod buffer;
+pub mod flows;
 pub mod tc;
+pub mod warmup;
 
 use aqm_core::input_error::InputError;
+use aqm_core::params::{Kind, Value};
 use aqm_core::spec::Spec;
-use std::borrow::Cow;
+use aqm_core::units::Size;
 
 /// Reads a discipline in the laboratory's notation or in tc's. The refusal of a text that tc would take says what it is to tc.
 ///
@@ -34,13 +38,32 @@ pub fn discipline(text: &str) -> Result<Spec, InputError> {
     })
 }
 
-/// A discipline in the laboratory's notation: the text itself, or the translation of tc's.
+/// The limit that a discipline was given, if it has one.
+pub fn limit_of(spec: &Spec) -> Option<Size> {
+    let has = spec.params.names().any(|name| name == LIMIT) && spec.params.is_given(LIMIT);
+    if has { spec.params.size(LIMIT) } else { None }
+}
+
+/// A discipline with a buffer: its limit, if it has such a parameter and was given none.
 ///
 /// ```
-/// assert_eq!(aqm_scenario::notation("pie target 5ms").unwrap(), "pie target 5ms");
-/// assert_eq!(aqm_scenario::notation("tc qdisc add dev eth0 root pie target 5ms").unwrap(), "pie:linux target 5ms");
+/// use aqm_core::units::Size;
+/// use aqm_scenario::{discipline, holding};
+/// let buffered = |text| holding(discipline(text).unwrap(), Size::Packets(50)).unwrap().to_string();
+/// assert_eq!(buffered("codel target 10ms"), "codel:rfc8289 limit 50p target 10ms");
+/// assert_eq!(buffered("codel limit 1000p"), "codel:rfc8289 limit 1000p");
 /// ```
-pub fn notation(text: &str) -> Result<Cow<'_, str>, InputError> {
-    let spec = discipline(text)?;
-    Ok(if tc::is_tc(text) { Cow::Owned(spec.to_string()) } else { Cow::Borrowed(text) })
+///
+/// # Errors
+/// If the limit may not be as small or as large.
+pub fn holding(mut spec: Spec, buffer: Size) -> Result<Spec, InputError> {
+    let is_size = |kind| matches!(kind, Kind::Size);
+    let takes = spec.info.params.iter().any(|param| param.name == LIMIT && is_size(param.kind));
+    if takes && !spec.params.is_given(LIMIT) {
+        let set = spec.params.set(LIMIT, Value::Size(buffer));
+        set.map_err(|error| InputError::from(error).within(spec.info.name))?;
+    }
+    Ok(spec)
 }
+
+const LIMIT: &str = "limit";

@@ -93,11 +93,11 @@ impl Driven {
         seed: u64,
         mut inputs: Inputs,
         folder: PathBuf,
-        scenario: impl FnOnce(Option<FlowGroup>) -> Scenario,
+        scenario: impl FnOnce(Option<FlowGroup>) -> Result<Scenario, InputError>,
     ) -> Result<Driven, InputError> {
         let post = Post::default();
         inputs.add_stack(Arc::new(Own(post.clone())))?;
-        let scenario = scenario((pairs > 0).then(|| group(pairs)));
+        let scenario = scenario((pairs > 0).then(|| group(pairs)))?;
         let aqm = Spec::parse(&scenario.aqm)?;
         let run = Stepped::new(&aqm, &scenario, &inputs, seed).map_err(|error| match error {
             RunError::Input(error) => error,

@@ -21,7 +21,6 @@
 
 mod driven;
 mod figure;
-mod flows;
 mod folder;
 mod outcome;
 mod path;

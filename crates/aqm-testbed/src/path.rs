@@ -1,14 +1,15 @@
 //! The path that is tested on.
 
 use crate::driven::Driven;
-use crate::flows;
 use crate::folder;
 use crate::outcome::Outcome;
 use aqm_core::input_error::InputError;
-use aqm_core::params::did_you_mean;
 use aqm_core::spec::Spec;
-use aqm_core::units::{Span, parse};
+use aqm_core::units::{Rate, Span, parse};
 use aqm_io::link_trace::LinkTrace;
+use aqm_scenario::buffer::{self, Bottleneck, Buffer};
+use aqm_scenario::flows::{self, Catalogue, Group, NoFiles};
+use aqm_scenario::warmup::{self, Run};
 use aqm_sim::report::Monitor;
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Tap};
@@ -19,6 +20,8 @@ use std::sync::Arc;
 
 /// What a path can be told as text; `flows` as often as there are groups.
 const KEYS: [&str; 8] = ["rate", "rtt", "aqm", "buffer", "loss", "flows", "duration", "warmup"];
+/// Bytes of a full IP packet.
+const FULL_IP_PACKET: u32 = 1500;
 /// Those of them without which there is none.
 const NEEDED: [&str; 2] = ["rate", "rtt"];
 
@@ -28,12 +31,14 @@ const NEEDED: [&str; 2] = ["rate", "rtt"];
 pub struct Path {
     capacity: Capacity,
     rtt: Span,
-    aqm: String,
+    aqm: Spec,
+    /// As it was written.
+    aqm_text: String,
     buffer: Option<String>,
     loss: f64,
     duration: Span,
-    warmup: Span,
-    flows: Vec<FlowGroup>,
+    warmup: String,
+    flows: Vec<Group>,
     inputs: Inputs,
     stacks: Vec<&'static Info>,
     folder: PathBuf,
@@ -66,7 +71,7 @@ impl Path {
     /// use aqm_testbed::Path;
     /// let path = Path::parse("rate 10mbit; rtt 40ms; aqm pie target 10ms; buffer 200p; flows 2*cubic").unwrap();
     /// path.run(1).goodput("cubic").at_least(8.0);
-    /// assert!(Path::parse("rate 10mbit; rrt 40ms").is_err_and(|text| text.contains("did you mean 'rtt'?")));
+    /// assert!(Path::parse("rate 10mbit; rrt 40ms").is_err_and(|error| error.to_string().contains("did you mean 'rtt'?")));
     /// ```
     pub fn parse(text: &str) -> Result<Path, InputError> {
         let (mut path, mut given) = (Path::blank(), Vec::new());
@@ -93,11 +98,12 @@ impl Path {
         let path = Path {
             capacity: Capacity::RateBps(0),
             rtt: Span::ZERO,
-            aqm: "fifo".to_owned(),
+            aqm: read("aqm", aqm_scenario::discipline("fifo")),
+            aqm_text: "fifo".to_owned(),
             buffer: None,
             loss: 0.0,
             duration: Span::from_millis(10_000),
-            warmup: Span::ZERO,
+            warmup: warmup::AUTO.to_owned(),
             flows: Vec::new(),
             inputs: Inputs::default(),
             stacks: Vec::new(),
@@ -116,7 +122,8 @@ impl Path {
         self.with("aqm", text)
     }
 
-    /// How much the queue holds at most: its key `limit`, as `100p`. A discipline whose text has another limit is refused.
+    /// How much the queue holds at most, as `100p`, `64kb`, `200ms` or `1bdp`: what it holds unless given. A discipline whose
+    /// text has another limit is refused.
     #[track_caller]
     #[must_use]
     pub fn buffer(self, limit: &str) -> Path {
@@ -137,7 +144,8 @@ impl Path {
         self.with("duration", time)
     }
 
-    /// What is left out of all means and percentiles; nothing unless given.
+    /// What is left out of all means and percentiles: a time, or `auto`, which it is unless given: the longer of 5 s and 20
+    /// round trips, but a third of the duration at most, and nothing where nothing reacts to the network.
     #[track_caller]
     #[must_use]
     pub fn warmup(self, time: &str) -> Path {
@@ -153,9 +161,8 @@ impl Path {
         self
     }
 
-    /// Adds flows: `COUNT*KIND[:KEY=VALUE]...`. Kinds are the native congestion controls, `udp` (with its `rate`) and what is
-    /// attached. Each takes `name`, `start`, `rtt`, `size` (TCP and attached ones) and its own keys. Flows of a group start within
-    /// 100 ms.
+    /// Adds flows: `COUNT*KIND[:KEY=VALUE]...`, as the laboratory writes them, of every kind that it lists and of what is
+    /// attached. They start within the first second unless their `start` says otherwise.
     #[track_caller]
     #[must_use]
     pub fn flows(self, text: &str) -> Path {
@@ -180,7 +187,7 @@ impl Path {
     /// With what is wrong, if it cannot be run.
     #[track_caller]
     pub fn run(&self, seed: u64) -> Outcome {
-        let scenario = self.scenario(self.flows.clone());
+        let scenario = read("path", self.scenario(None));
         match aqm_sim::run(&scenario, &self.inputs, seed, &Monitor::default()) {
             Ok(report) => Outcome::new(report, &scenario, seed, self.folder.clone()),
             Err(error) => panic!("{error}"),
@@ -192,27 +199,51 @@ impl Path {
     /// # Errors
     /// One line that says why it cannot be run.
     pub fn drive(&self, pairs: u32, seed: u64) -> Result<Driven, InputError> {
-        Driven::new(pairs, seed, self.inputs.clone(), self.folder.clone(), |own| {
-            self.scenario(own.into_iter().chain(self.flows.iter().cloned()).collect())
-        })
+        Driven::new(pairs, seed, self.inputs.clone(), self.folder.clone(), |own| self.scenario(own))
     }
 
-    fn scenario(&self, flows: Vec<FlowGroup>) -> Scenario {
-        let limit = self.buffer.as_ref().map(|limit| format!(" limit {limit}")).unwrap_or_default();
-        Scenario {
+    /// What is simulated: the flows of a caller who drives the path, and those of this one.
+    fn scenario(&self, own: Option<FlowGroup>) -> Result<Scenario, InputError> {
+        let groups: Vec<FlowGroup> = self.flows.iter().map(Group::group).collect::<Result<_, _>>()?;
+        let reacts = own.is_some() || self.flows.iter().any(Group::reacts);
+        let latest = self.flows.iter().map(Group::latest_start_ns).max().unwrap_or(0);
+        let longest = groups.iter().filter_map(|group| group.rtt_ns).map(Span::from_nanos).max();
+        let rtt = self.rtt.max(longest.unwrap_or(Span::ZERO));
+        let run = Run { duration: self.duration, rtt, reacts, latest_start: Span::from_nanos(latest) };
+        let warmup = warmup::resolve(&self.warmup, &run).map_err(|error| error.of_option("warmup"))?;
+        let plain = Scenario::new("", &self.capacity, self.rtt);
+        let buffer = self.resolved_buffer(rtt, plain.overhead_bytes)?;
+        let aqm = aqm_scenario::holding(self.aqm.clone(), buffer.size);
+        let aqm = aqm.map_err(|error| error.of_option("aqm"))?;
+        Ok(Scenario {
+            aqm: aqm.to_string(),
             duration_ns: self.duration.as_nanos(),
-            warmup_ns: self.warmup.as_nanos(),
+            warmup_ns: warmup.span.as_nanos(),
+            mser5: self.warmup == warmup::MSER5,
             sample_ns: (self.duration.as_nanos() / 200).max(1_000_000),
             flow_series: true,
             loss: self.loss,
             record: self.record,
-            flows,
-            ..Scenario::new(&format!("{}{limit}", self.aqm), &self.capacity, self.rtt)
-        }
+            flows: own.into_iter().chain(groups).collect(),
+            ..plain
+        })
+    }
+
+    /// The buffer of the bottleneck, whose longest round-trip time is `rtt`.
+    fn resolved_buffer(&self, rtt: Span, overhead: u32) -> Result<Buffer, InputError> {
+        let text = self.buffer.as_deref().unwrap_or(buffer::USUAL);
+        let (rate, is_recorded) = match &self.capacity {
+            Capacity::RateBps(rate) => (Rate::from_bits_per_sec(*rate), false),
+            Capacity::Trace(name) => (self.inputs.link_trace(name)?.mean_rate(), true),
+        };
+        let packet_bytes = u64::from(FULL_IP_PACKET + overhead);
+        let link = Bottleneck { rate, is_recorded, rtt, packet_bytes };
+        buffer::resolve(text, &link).map_err(|error| error.of_option("buffer"))
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), InputError> {
-        self.read(key, value).map_err(|error| error.of_option(key))
+        let about = |error: InputError| if KEYS.contains(&key) { error.of_option(key) } else { error };
+        self.read(key, value).map_err(about)
     }
 
     fn read(&mut self, key: &str, value: &str) -> Result<(), InputError> {
@@ -221,43 +252,44 @@ impl Path {
             "rate" => self.capacity = Capacity::RateBps(parse::rate(value)?.as_bits_per_sec()),
             "rtt" => self.rtt = span()?,
             "aqm" => {
-                let text = aqm_scenario::notation(value)?;
-                self.aqm = text.into_owned();
+                self.aqm = aqm_scenario::discipline(value)?;
+                value.clone_into(&mut self.aqm_text);
                 self.check_buffer()?;
             }
             "buffer" => {
-                Spec::parse(&format!("fifo limit {value}"))?;
                 self.buffer = Some(value.to_owned());
+                self.resolved_buffer(self.rtt, 0)?;
                 self.check_buffer()?;
             }
             "loss" => self.loss = parse::fraction(value)?,
             "duration" => self.duration = span()?,
-            "warmup" => self.warmup = span()?,
+            "warmup" => {
+                if value != warmup::AUTO && value != warmup::MSER5 {
+                    span()?;
+                }
+                value.clone_into(&mut self.warmup);
+            }
             "flows" => {
-                let group = flows::parse(value, &self.stacks);
-                self.flows.push(group.map_err(|error| error.within(format!("'{value}'")))?);
+                let known = Catalogue::new([], self.stacks.iter().copied());
+                let mut group = flows::parse(value, &known, &NoFiles)?;
+                group.set_apart(&self.flows)?;
+                self.flows.push(group);
             }
-            _ => {
-                let hint = did_you_mean(key, KEYS.into_iter());
-                return Err(InputError::new(format!("is unknown{hint}; known are {}", KEYS.join(", ")))
-                    .near(key, KEYS.into_iter()));
-            }
+            _ => return Err(InputError::unknown("key", key, KEYS.into_iter())),
         }
         Ok(())
     }
 
     /// The queue's limit is given once, or twice the same: the rule of the laboratory's scenarios.
     fn check_buffer(&self) -> Result<(), InputError> {
-        let Some(buffer) = &self.buffer else { return Ok(()) };
-        let limit = |text: &str| {
-            Spec::parse(text).ok().filter(|spec| spec.params.is_given("limit"))?.params.size("limit")
-        };
-        match (limit(&self.aqm), limit(&format!("fifo limit {buffer}"))) {
-            (Some(own), Some(given)) if own != given => Err(InputError::new(format!(
-                "'{}' has limit {own}, but buffer is {given}: give one of them",
-                self.aqm
-            ))
-            .of_option("aqm")),
+        let Some(text) = &self.buffer else { return Ok(()) };
+        let given = self.resolved_buffer(self.rtt, 0)?.size;
+        match aqm_scenario::limit_of(&self.aqm) {
+            Some(own) if own != given => {
+                let problem =
+                    format!("'{}' has limit {own}, but buffer is {text}: give one of them", self.aqm_text);
+                Err(InputError::new(problem).of_option("aqm"))
+            }
             _ => Ok(()),
         }
     }

@@ -16,10 +16,10 @@ fn panic_of(run: impl FnOnce() + std::panic::UnwindSafe) -> String {
 #[test]
 fn a_sender_that_never_backs_off_fails_with_its_figure_and_capture() {
     let folder = std::env::temp_dir().join(format!("aqm-testbed-{}", std::process::id()));
-    let run = path(false).folder(&folder).flows("2*aimd").run(1);
+    let run = path(false).warmup("0s").folder(&folder).flows("2*aimd").run(1);
     let text = panic_of(std::panic::AssertUnwindSafe(|| run.loss("aimd").at_most(0.02)));
     assert!(text.starts_with("loss of aimd is "), "{text}");
-    assert!(text.contains("it must be at most 0.02\npie limit 200p: 2 aimd, seed 1\n"), "{text}");
+    assert!(text.contains("it must be at most 0.02\npie:rfc8033 limit 200p: 2 aimd, seed 1\n"), "{text}");
     assert!(text.contains(&folder.display().to_string()), "{text}");
     let figure = std::fs::read_to_string(folder.join("run.svg")).unwrap();
     // Queue delay, goodput of the group, window of each flow.
@@ -70,10 +70,10 @@ fn every_metric_can_be_asked_for_by_its_name() {
 
 #[test]
 fn a_path_as_text_is_the_one_of_its_methods() {
-    let text = "rate 10mbit; rtt 40ms; aqm codel; buffer 100p; loss 0.1%; flows 1*cubic; flows udp:rate=1mbit; \
+    let text = "rate 10mbit; rtt 40ms; aqm codel; buffer 100p; loss 0.1%; flows 1*cubic; flows cbr:rate=1mbit; \
                 duration 3s; warmup 1s";
     let methods = Path::new("10mbit", "40ms").aqm("codel").buffer("100p").loss("0.1%");
-    let methods = methods.flows("1*cubic").flows("udp:rate=1mbit").duration("3s").warmup("1s");
+    let methods = methods.flows("1*cubic").flows("cbr:rate=1mbit").duration("3s").warmup("1s");
     // What is undefined in them is equal to nothing.
     let told = |path: Path| format!("{:?}", path.run(3).report());
     assert!(told(Path::parse(text).unwrap()) == told(methods));
@@ -110,7 +110,7 @@ fn a_path_as_text_is_the_one_of_its_methods() {
 
 #[test]
 fn a_driven_path_delivers_in_time_and_order_and_its_run_is_asserted_about() {
-    let path = Path::new("10mbit", "40ms").aqm("fifo limit 3p").duration("2s");
+    let path = Path::new("10mbit", "40ms").aqm("fifo limit 3p").duration("2s").warmup("0s");
     let mut path = path.drive(2, 1).unwrap();
     let ms = |ms| Time::ZERO + Span::from_millis(ms);
     // A packet of 1250 bytes takes 1 ms on the link, and a tenth on each of the two before and behind it.
@@ -165,12 +165,12 @@ fn a_driven_path_is_the_same_however_often_its_caller_looks() {
 #[test]
 fn finite_flows_complete_beside_cross_traffic_and_are_told_of_when_they_do_not() {
     let folder = std::env::temp_dir().join(format!("aqm-testbed-size-{}", std::process::id()));
-    let run = path(true).folder(&folder).flows("2*cubic:size=500kb").flows("udp:rate=2mbit").run(1);
+    let run = path(true).folder(&folder).flows("2*cubic:size=500kb").flows("cbr:rate=2mbit").run(1);
     run.completed_by("cubic", 5.0);
     let text = panic_of(std::panic::AssertUnwindSafe(|| run.completed_by("cubic", 0.2)));
     assert!(text.starts_with("completion of cubic is ") && text.contains("at most 0.2 s"), "{text}");
-    let text = panic_of(std::panic::AssertUnwindSafe(|| run.completed_by("udp", 5.0)));
-    assert!(text.starts_with("completion of udp is undefined"), "{text}");
+    let text = panic_of(std::panic::AssertUnwindSafe(|| run.completed_by("cbr", 5.0)));
+    assert!(text.starts_with("completion of cbr is undefined"), "{text}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -178,9 +178,9 @@ fn finite_flows_complete_beside_cross_traffic_and_are_told_of_when_they_do_not()
 fn what_cannot_be_read_is_named() {
     for (flows, problem) in [
         ("1*aimdd", "unknown kind 'aimdd', did you mean 'aimd'?"),
-        ("x*aimd", "'x' is no number of flows"),
-        ("1*aimd:sise=1mb", "parameter 'sise' is unknown"),
-        ("udp", "udp needs a rate"),
+        ("x*aimd", "count 'x' is not a whole number from 1 to 100000"),
+        ("1*aimd:sise=1mb", "unknown key 'sise', did you mean 'size'?"),
+        ("cbr", "cbr needs rate=, a rate such as 3mbit"),
         ("cubic:start=soon", "start: 'soon'"),
     ] {
         let text = panic_of(move || drop(path(true).flows(flows)));

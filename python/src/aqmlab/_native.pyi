@@ -5,7 +5,7 @@ Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Self, TypeAlias, final
+from typing import Any, Final, Protocol, Self, TypeAlias, final
 
 from typing_extensions import disjoint_base
 
@@ -49,7 +49,6 @@ __all__ = [
     "advice_with_overhead",
     "bucket_width_ns",
     "build_info",
-    "check_spec",
     "classify",
     "commit",
     "conformance",
@@ -61,6 +60,7 @@ __all__ = [
     "disciplines",
     "drop_share",
     "estimate",
+    "flow_keys",
     "flows",
     "format_bytes",
     "format_rate",
@@ -72,6 +72,7 @@ __all__ = [
     "overflow_victim",
     "panic",
     "parse_bytes",
+    "parse_flows",
     "parse_fraction",
     "parse_program",
     "parse_rate",
@@ -83,6 +84,9 @@ __all__ = [
     "programs",
     "read_option",
     "replay_link",
+    "resolve_aqm",
+    "resolve_buffer",
+    "resolve_warmup",
     "run",
     "sketch",
     "tc_table",
@@ -91,9 +95,17 @@ __all__ = [
     "translate_tc",
     "version",
     "watch_signals",
-    "workload",
     "write_option",
 ]
+
+class FlowFiles(Protocol):
+    """What places and reads the files that flow specs name."""
+
+    def place(self, name: str, /) -> str:
+        """Return the path of a file."""
+
+    def read(self, place: str, /) -> str:
+        """Return the text of a file."""
 
 class InputError(ValueError):
     """Something from outside is wrong: the text names file, key and value, and what is allowed.
@@ -264,6 +276,20 @@ class Stepper:
     def is_over(self) -> bool:
         """Whether the scenario's duration is over."""
 
+def parse_flows(texts: list[str], files: FlowFiles) -> str:
+    """Resolve the flow specs of a scenario, as JSON: each group with its keys as written, and as a scenario has it."""
+
+def flow_keys(kind: str, transport: str | None, stack: str) -> str:
+    """Return the keys of a kind of flow over a transport, or over any, each with its default under a stack, as JSON."""
+
+def resolve_buffer(
+    text: str, rate_bps: int, is_recorded: bool, rtt_ns: int, packet_bytes: int
+) -> tuple[int, bool, str]:
+    """Resolve ``1bdp``, ``200ms``, ``64kb``, ``1000p``: the number, whether it counts packets, and the rule."""
+
+def resolve_warmup(text: str, duration_ns: int, rtt_ns: int, reacts: bool, latest_start_ns: int) -> tuple[int, str]:
+    """Resolve ``auto``, ``mser5`` or a time: nanoseconds, and the rule."""
+
 def flows() -> str:
     """Return the declarations of transports, kinds of flow and their keys, as JSON."""
 
@@ -310,8 +336,11 @@ def programs() -> str:
 def parse_program(text: str) -> str:
     """Read a program of a switch, such as ``dscp codepoints 46,26 int``; return its canonical form."""
 
-def check_spec(text: str, rate_bps: int) -> str:
-    """Build the discipline for a link once, which checks its parameters together; return the most that it holds."""
+def resolve_aqm(text: str, buffer: tuple[int, bool], rate_bps: int) -> tuple[str, str]:
+    """Resolve a discipline for a link, with a buffer (number, whether of packets) unless it has none or was given one.
+
+    Returns what `parse_spec` does, and the most that it holds.
+    """
 
 def defect(text: str) -> str:
     """Return what a user reads of a panic of this module: its text, where it was, and how to see more."""
@@ -434,9 +463,6 @@ def watch_signals() -> int:
 
     An interrupt ends the process if Python is then kept from running.
     """
-
-def workload(name: str) -> str:
-    """Return the text of a distribution that comes with the program."""
 
 def sketch(kind: str, width: int, depth: int, keys: bytes) -> tuple[bytes, bytes, int]:
     """Add little-endian 64-bit keys to a sketch (``count_min``, ``conservative``, ``count_sketch``), one by one.

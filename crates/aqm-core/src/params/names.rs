@@ -32,19 +32,23 @@ pub fn known<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Stri
 }
 
 /// `, did you mean 'target'?` for the nearest candidate, else nothing.
-pub fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(given: &str, candidates: impl Iterator<Item = &'a str> + Clone) -> String {
     nearest(given, candidates).map_or(String::new(), |candidate| format!(", did you mean '{candidate}'?"))
 }
 
-/// The nearest candidate within two edits (a third of a longer word).
-pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The nearest candidate within two edits (a third of a longer word), or else the first that contains the word.
+pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let given = given.to_ascii_lowercase();
     let allowed = (given.chars().count() / 3).max(2);
     candidates
+        .clone()
         .map(|candidate| (edits(&given, &candidate.to_ascii_lowercase()), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+        .or_else(|| {
+            candidates.clone().find(|name| given.len() > 2 && name.to_ascii_lowercase().contains(&given))
+        })
 }
 
 /// Levenshtein distance, hyphens and underscores counting as equal.

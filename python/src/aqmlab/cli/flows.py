@@ -11,7 +11,6 @@ from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.scenario.flows import defaults_of, keys_of, of_stack, of_the_field
 from aqmlab.scenario.kinds import ALIASES, KINDS, PAPERS, STACKS, TRANSPORTS, SourceKind
-from aqmlab.scenario.values import takes
 from aqmlab.vocabulary.errors import unknown
 
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
@@ -42,7 +41,7 @@ def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example w
     usual = defaults_of(kind)
     for key in map(of_the_field, keys.values()):
         default = "must be given" if key.name in kind.must else usual.get(key.name) or ""
-        table.add_row(key.name, default, takes(key), key.help)
+        table.add_row(key.name, default, key.allowed, key.help)
     needed = "".join(f":{name}=..." for name in kind.must)
     console = Terminal()
     console.print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from aqmlab import _native
@@ -19,7 +20,8 @@ class Key:
     """The declaration of a key of a flow spec.
 
     It takes one value in its ``unit``, or one drawn from a distribution, or several; ``low`` and ``high`` are in base
-    units. ``field`` is its name in the resolved scenario. A default of ``None`` means that there is none.
+    units. ``field`` is its name in the resolved scenario, ``allowed`` its notation in words. A default of ``None``
+    means that there is none.
     """
 
     name: str
@@ -30,8 +32,20 @@ class Key:
     low: float
     high: float
     default: str | None
+    allowed: str
     help: str
     reference: str
+
+    @classmethod
+    def declared(cls, plain: dict[str, Any]) -> Key:
+        """Return a key from its declaration as JSON."""
+        return cls(**{**plain, "words": tuple(plain["words"])})
+
+    def of_words(self, words: Iterable[str]) -> Key:
+        """Return it with other words."""
+        kept = tuple(words)
+        *rest, last = kept
+        return replace(self, words=kept, allowed=f"{', '.join(rest)} or {last}" if rest else last)
 
     @property
     def names_files(self) -> bool:
@@ -77,6 +91,8 @@ class Transport:
     must: tuple[str, ...]
     relations: tuple[Relation, ...]
     stacks: tuple[Stack, ...]
+    # The values that each stack sets.
+    by_stack: dict[str, dict[str, str]]
 
     @property
     def reacts(self) -> bool:
@@ -112,12 +128,8 @@ class SourceKind:
         return f"{self.summary}; {sets} unless told" if sets else self.summary
 
 
-def _key(plain: dict[str, Any]) -> Key:
-    return Key(**{**plain, "words": tuple(plain["words"])})
-
-
 def _keys(plain: list[dict[str, Any]]) -> tuple[Key, ...]:
-    return tuple(_key(key) for key in plain)
+    return tuple(map(Key.declared, plain))
 
 
 def _transport(plain: dict[str, Any]) -> Transport:

@@ -10,6 +10,7 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.own import python_aqm
 from aqmlab.own.python_aqm import PYTHON
+from aqmlab.vocabulary.units import Size
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,32 @@ class Spec:
         '64kb'
 
         """
-        source = ""
-        if text.lstrip().startswith(PYTHON):
-            source = python_aqm.load(text)
-        parsed = json.loads(_native.parse_spec(text))
+        source = cls._loaded(text)
+        return cls._of(json.loads(_native.parse_spec(text)), source)
+
+    @classmethod
+    def resolve(cls, text: str, buffer: Size, rate_bps: int) -> tuple[Spec, str]:
+        """Return a discipline for a link, with a buffer where it has a limit and none is given, and the most it holds.
+
+        Raises:
+            InputError: as `parse`; and if its parameters exclude each other.
+
+        >>> spec, total = Spec.resolve("codel", Size.parse("50p"), 10_000_000)
+        >>> spec.canonical, total
+        ('codel:rfc8289 limit 50p', '50p')
+
+        """
+        source = cls._loaded(text)
+        parsed, total = _native.resolve_aqm(text, (buffer.count, buffer.in_packets), rate_bps)
+        return cls._of(json.loads(parsed), source), total
+
+    @staticmethod
+    def _loaded(text: str) -> str:
+        """Load the code that a text names; return the hash of its source."""
+        return python_aqm.load(text) if text.lstrip().startswith(PYTHON) else ""
+
+    @classmethod
+    def _of(cls, parsed: dict[str, Any], source: str) -> Spec:
         params: dict[str, dict[str, Any]] = parsed["params"]
         return cls(
             name=parsed["name"],

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 import json
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,8 +18,8 @@ from aqmlab.scenario.aqm_texts import split_texts
 from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
 from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
-from aqmlab.scenario.registry import Spec, find, marks
-from aqmlab.vocabulary.errors import InputError, unknown
+from aqmlab.scenario.registry import Spec, marks
+from aqmlab.vocabulary.errors import unknown
 from aqmlab.vocabulary.metrics import OBSERVERS
 from aqmlab.vocabulary.names import without_swept
 from aqmlab.vocabulary.units import (
@@ -29,7 +27,6 @@ from aqmlab.vocabulary.units import (
     bytes_per_second,
     format_rate,
     format_span,
-    parse_span,
     parse_whole,
 )
 
@@ -274,11 +271,11 @@ def _measured(ports: list[str], layout: topologies.Layout | None, link: _Link) -
 def _placed(options: Options, group: flows.Group, layout: topologies.Layout | None) -> Flows:
     """Return a group with the nodes where its flows begin and end."""
     sources, sinks = (_ends(options, group, key, layout) for key in ("from", "to"))
-    return replace(group.resolved(), sources=sources, sinks=sinks)
+    return replace(group.flows, sources=sources, sinks=sinks)
 
 
 def _ends(options: Options, group: flows.Group, key: str, layout: topologies.Layout | None) -> tuple[str, ...]:
-    text = group.values[key]
+    text = group.texts.get(key)
     if layout is None:
         return tuple(text.split("|")) if text else ()
     usual = {"from": layout.sources, "to": layout.sinks}[key]
@@ -299,24 +296,10 @@ def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
     texts = texts or given
     if not texts and not has_captures:
         texts = (options.text("flows"),)
-    groups: list[flows.Group] = []
-    for text in texts:
-        try:
-            group = flows.parse(text, options.folder)
-        except ValueError as error:
-            raise options.error("flows", error) from None
-        groups.append(_named(options, text, group, [other.name for other in groups]))
-    return tuple(groups)
-
-
-def _named(options: Options, text: str, group: flows.Group, taken: list[str]) -> flows.Group:
-    """Give a group a unique name, which identifies its metrics."""
-    if group.name not in taken:
-        return group
-    if "name=" in text:
-        raise options.error("flows", f"'{text}': another group has the name '{group.name}'")
-    free = next(name for number in itertools.count(2) if (name := f"{group.name}-{number}") not in taken)
-    return replace(group, values={**group.values, "name": free})
+    try:
+        return flows.parse_all(texts, options.folder)
+    except ValueError as error:
+        raise options.error("flows", error) from None
 
 
 def _captures(options: Options) -> tuple[InputFile[Capture], ...]:
@@ -327,9 +310,9 @@ def _replayed(options: Options, groups: tuple[flows.Group, ...]) -> list[tuple[s
     """Return the groups, by name, that replay a capture's connections, and the capture."""
     found = []
     for group in groups:
-        if "file" in group.values:
+        if "file" in group.texts:
             try:
-                found.append((group.name, inputs.capture(group.values["file"])))
+                found.append((group.name, inputs.capture(group.texts["file"])))
             except ValueError as error:
                 raise options.error("flows", f"'{group}': file: {error}") from None
     return found
@@ -359,48 +342,23 @@ def _file(options: Options, name: str, path: str, read: Callable[[str], InputFil
 
 
 def _warmup(options: Options, duration_ns: int, rtt_ns: int, groups: tuple[flows.Group, ...]) -> tuple[int, str]:
-    if options.text("warmup") not in ("auto", MSER5):
-        allowed = f"a time below the duration ({format_span(duration_ns)}), auto or {MSER5}"
-        return _read(options, "warmup", parse_span, lambda n: n < duration_ns, allowed), "as given"
-    if not any(group.reacts for group in groups):
-        return 0, "auto: none, since nothing reacts to the network"
-    warmup_ns = max(SHORTEST_WARMUP_NS, WARMUP_RTTS * rtt_ns)
-    rule = "auto: the longer of 5s and 20 round trips"
-    if warmup_ns > duration_ns // 3:
-        warmup_ns = duration_ns // 3 // MILLISECOND_NS * MILLISECOND_NS or duration_ns // 3
-        rule = "auto: a third of the duration, which is less than 5s or 20 round trips"
-    latest_ns = max(group.latest_start_ns for group in groups)
-    if warmup_ns < latest_ns < duration_ns // 2:
-        return latest_ns, "auto: until the last flow has started"
-    return warmup_ns, rule
+    reacts = any(group.reacts for group in groups)
+    latest_ns = max((group.latest_start_ns for group in groups), default=0)
+    try:
+        return _native.resolve_warmup(options.text("warmup"), duration_ns, rtt_ns, reacts, latest_ns)
+    except ValueError as error:
+        raise options.error("warmup", error) from None
 
 
 def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tuple[Size, str]:
-    """Resolve ``1000p``, ``64kb``, ``200ms`` and ``1bdp``.
-
-    The last two depend on the rate: packets of full size, or bytes if the rate is a trace's mean.
-    """
-    text = options.text("buffer").strip().lower()
-    bdp = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*bdp", text)
-    if bdp is not None:
-        bits = float(bdp.group(1)) * link.rate_bps * rtt_ns / 1e9
-        smallest, rule = SMALLEST_BUFFER_PACKETS, f"{bdp.group(1)}bdp at {format_span(rtt_ns)}"
-    elif re.fullmatch(r"[0-9.]+\s*(ns|us|ms|s|nsecs?|usecs?|msecs?|secs?)", text):
-        span_ns = _read(options, "buffer", parse_span, lambda n: n > 0, "a buffer above zero")
-        bits = float(link.rate_bps) * span_ns / 1e9
-        smallest, rule = 1, f"{format_span(span_ns)} at the bottleneck's rate"
-    else:
-        size = _read(options, "buffer", _size, lambda size: size.count > 0, "a buffer above zero")
-        return size, "as given"
-    full = bits / 8 / packet_bytes
-    # Rounded up; a small tolerance keeps 20.000000001 at 20.
-    packets = max(-int(-(full - 1e-6) // 1), 0)
-    if packets < smallest:
-        packets, rule = smallest, f"{rule} would be {packets}p: at least {smallest}p"
-    if link.trace:
-        size = Size(max(round(bits / 8), smallest * packet_bytes), in_packets=False)
-        return size, f"{rule}, of the trace's mean rate {_mbit(link.rate_bps)}"
-    return Size(packets, in_packets=True), f"{rule}, in packets of {packet_bytes}b"
+    is_recorded = link.trace is not None
+    try:
+        count, in_packets, rule = _native.resolve_buffer(
+            options.text("buffer"), link.rate_bps, is_recorded, rtt_ns, packet_bytes
+        )
+    except ValueError as error:
+        raise options.error("buffer", error) from None
+    return Size(count, in_packets), rule
 
 
 def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
@@ -422,14 +380,10 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
         if text.startswith(PYTHON) and options.place not in ("", "--") and text not in options.asked:
             raise options.error("aqm", f"'{text}' is code, and a file names none: give it with --aqm, or from Python")
         try:
-            spec = Spec.parse(text)
-            has_limit = find(spec.name).has_limit
-            if has_limit and "limit" not in spec.given:
-                spec = Spec.parse(f"{text} limit {buffer}")
-            total = _native.check_spec(spec.canonical, link.rate_bps)
+            spec, total = Spec.resolve(text, buffer, link.rate_bps)
         except ValueError as error:
             raise options.error("aqm", error) from None
-        _check_buffer(options, text, spec, buffer, has_limit)
+        _check_buffer(options, text, spec, buffer)
         contestants.append(Contestant(label, spec, total, one.engine))
     _check_equal(options, contestants)
     if len({contestant.buffer for contestant in contestants}) > 1:
@@ -438,12 +392,12 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
     return tuple(contestants), warnings
 
 
-def _check_buffer(options: Options, text: str, spec: Spec, buffer: Size, has_limit: bool) -> None:
+def _check_buffer(options: Options, text: str, spec: Spec, buffer: Size) -> None:
     """An explicit buffer and an explicit limit must not contradict each other."""
     if options.allow_unequal_buffers or not options.is_given("buffer"):
         return
-    limit = spec.params.get("limit", "")
-    if has_limit and limit != str(buffer):
+    limit = spec.params.get("limit", str(buffer))
+    if limit != str(buffer):
         label = options.label("buffer")
         raise options.error("aqm", f"'{text}' has limit {limit}, but {label} is {buffer}: give one of them")
 
@@ -507,29 +461,11 @@ def _late_starts(groups: tuple[flows.Group, ...], duration_ns: int) -> list[str]
     ]
 
 
-def _read(options: Options, name: str, read: Callable[[str], T], allowed: Callable[[T], bool], what: str) -> T:
-    text = options.text(name)
-    try:
-        value = read(text)
-    except ValueError as error:
-        raise options.error(name, error) from None
-    if not allowed(value):
-        raise options.error(name, f"'{text}' is out of range: allowed is {what}")
-    return value
-
-
 def _seeds(options: Options) -> tuple[int, ...]:
     count, first = options.value("seeds"), options.value("first_seed")
     if (last := first + count - 1) > LARGEST_SEEDS:
         raise options.error("first_seed", f"'{first}' makes {last} the last seed: allowed is up to {LARGEST_SEEDS}")
     return tuple(range(first, last + 1))
-
-
-def _size(text: str) -> Size:
-    try:
-        return Size.parse(text)
-    except ValueError:
-        raise InputError(f"'{text}' is not a buffer such as 1000p, 64kb, 200ms or 1bdp") from None
 
 
 def _mbit(bits_per_sec: int) -> str:

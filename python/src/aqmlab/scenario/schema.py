@@ -1,5 +1,7 @@
 """JSON Schemas of experiment files and resolved scenarios, from the declarations of options and flows.
 
+# A larger bound only guards against overflow.
+WITHOUT_BOUND = 1e15
 They are not derived from the simulator's types: bounds, words and help are in the declarations, and a type would have
 to say them again.
 
@@ -16,7 +18,9 @@ from aqmlab.scenario.flows import CONTROLS
 from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.model import ACCESS, PLAIN, UNDER_TEST
 from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, Option
-from aqmlab.scenario.values import WITHOUT_BOUND, takes
+
+# A larger bound only guards against overflow.
+WITHOUT_BOUND = 1e15
 
 Schema = dict[str, Any]
 
@@ -249,7 +253,7 @@ def _value(key: Key) -> Schema:
     number["minimum"] = key.low if key.unit == "fraction" else int(key.low)
     if key.high < WITHOUT_BOUND:
         number["maximum"] = key.high if key.unit == "fraction" else int(key.high)
-    return {**schema, **number, "$comment": takes(key)}
+    return {**schema, **number, "$comment": key.allowed}
 
 
 def _distribution() -> Schema:

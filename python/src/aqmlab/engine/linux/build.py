@@ -91,7 +91,7 @@ def build(tell: Tell, tree: Path | None = None, jobs: int | None = None) -> kern
     at = kernel_image.folder()
     missing = [packages for program, packages in TOOLS.items() if shutil.which(program) is None]
     if missing:
-        raise about("engine", f"programs are missing here: apt-get install {' '.join(missing)}", "engine linux")
+        raise about("engine linux", f"programs are missing here: apt-get install {' '.join(missing)}")
     if tree is not None and not (tree / "arch" / "um").is_dir():
         raise InputError(f"--kernel: '{tree}' is no source tree of Linux: it has no arch/um")
     work = at / "build"
@@ -139,9 +139,7 @@ def _keep(at: Path, **more: str) -> None:
 def _check_space(at: Path) -> None:
     free_gb = shutil.disk_usage(at).free / 1e9
     if free_gb < SPACE_GB and not (at / "build" / "out").exists():
-        raise about(
-            "engine", f"{at} has {free_gb:.1f} GB free, and the build takes {SPACE_GB:g} GB for a while", "engine linux"
-        )
+        raise about("engine linux", f"{at} has {free_gb:.1f} GB free, and the build takes {SPACE_GB:g} GB for a while")
 
 
 def _root(at: Path, packages: Packages, tell: Tell) -> None:
@@ -191,7 +189,7 @@ def _sources(work: Path, packages: Packages, tree: Path | None, tell: Tell) -> P
         text = (source / name).read_text()
         changed, count = re.subn(old, new.replace("\\", "\\\\") if new is SEEDED else new, text)
         if not count and is_needed:
-            raise about("engine", f"{name} of this kernel is not as expected: no '{old.strip()}'", "engine linux")
+            raise about("engine linux", f"{name} of this kernel is not as expected: no '{old.strip()}'")
         (source / name).write_text(changed)
     (work / CHANGED).touch()
     return source
@@ -210,7 +208,7 @@ def _kernel(at: Path, work: Path, source: Path, jobs: int, tell: Tell) -> None:
         _call([*make, "-s", "olddefconfig"], None)
     has = set((out / ".config").read_text().splitlines())
     if lacking := [line for line in wanted if line.startswith("CONFIG_") and line not in has]:
-        raise about("engine", f"this kernel has no {lacking[0]}", "engine linux")
+        raise about("engine linux", f"this kernel has no {lacking[0]}")
     seen = 0
 
     def line(_: str) -> None:

@@ -104,10 +104,10 @@ def check(place: Place) -> None:
         try:
             ended([*command, "ssl=null", SYSTEM_CALLS], Path(name), 0, "its first start", Watch())
         except OSError as error:
-            raise about("engine", f"the kernel cannot be started: {error}", "engine linux") from None
+            raise about("engine linux", f"the kernel cannot be started: {error}") from None
         said = Path(name, "console").read_text(errors="replace")
     if "Linux version" not in said:
-        raise about("engine", f"the kernel cannot run here: {_meaning(said)}", "engine linux")
+        raise about("engine linux", f"the kernel cannot run here: {_meaning(said)}")
 
 
 def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:

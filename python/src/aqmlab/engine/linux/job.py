@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,8 @@ from aqmlab._native import Inputs
 from aqmlab.engine.linux import recorded
 from aqmlab.engine.linux.network import Network
 from aqmlab.engine.linux.recorded import Array
-from aqmlab.scenario import values
 from aqmlab.scenario.flows import CONTROLS as CHOSEN
-from aqmlab.scenario.flows import defaults_of, keys_of
+from aqmlab.scenario.flows import keys_of, parse
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.model import Flows, Rate, Scenario
 from aqmlab.scenario.options import SETTINGS
@@ -41,6 +41,8 @@ KEYS = (
     *("name", "transport", "start", "apart", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn"),
     *("rate", "packet", "on", "off", "from", "to"),
 )
+# What a kind needs, of those.
+NEEDED = {"rate": "1mbit"}
 # The stacks of the package that the kernel is compared with: what only they set is the kernel's own.
 STACKS = ("rfc", "linux")
 
@@ -240,16 +242,21 @@ def _unable(group: Flows) -> str:
     return _untold(group)
 
 
+def _said(group: Flows) -> dict[str, Any]:
+    """Return all settings of a group by field."""
+    return {**group.data(), **group.transport[1], **group.source[1]}
+
+
 def _untold(group: Flows) -> str:
     """Refuse what differs from every stack that the kernel stands for, unless the guest can be told."""
-    (carrier, carried), (form, source) = group.transport, group.source
+    carrier, form = group.transport[0], group.source[0]
     kind, transport = KINDS[group.congestion_control or DATAGRAMS[form]], group.congestion_control or carrier
-    said = {**group.data(), **carried, **source}
-    defaults = [defaults_of(kind, transport, stack) for stack in STACKS]
+    said = _said(group)
+    needed = "".join(f":{name}={NEEDED[name]}" for name in kind.must)
+    over = "" if len(kind.transports) == 1 else f":transport={transport}"
+    stacks = [f":stack={name}" for name in STACKS] if carrier == "tcp" else [""]
+    usual = [_said(parse(f"1*{kind.name}{over}{needed}{stack}").flows) for stack in stacks]
     for name, key in keys_of(kind, transport).items():
-        if name in KEYS or key.field not in said:
-            continue
-        usual = [None if text is None else values.read(key, text) for text in (one[name] for one in defaults)]
-        if said[key.field] not in [values.resolved(key, one, said.get("mss_bytes", 0)) for one in usual]:
+        if name not in KEYS and key.field in said and said[key.field] not in [one.get(key.field) for one in usual]:
             return f"cannot be told '{name}': leave it out"
     return ""

@@ -72,12 +72,10 @@ def found() -> Place:
     try:
         identity = json.loads((at / IDENTITY).read_text())
     except (OSError, ValueError):
-        raise about("engine", "no kernel has been built: aqmlab engine build linux", "engine linux") from None
+        raise about("engine linux", "no kernel has been built: aqmlab engine build linux") from None
     if identity["guest"] != guest_sources():
         raise about(
-            "engine",
-            "the guest is of another version of aqmlab: aqmlab engine build linux (some seconds)",
-            "engine linux",
+            "engine linux", "the guest is of another version of aqmlab: aqmlab engine build linux (some seconds)"
         )
     digest = hashlib.sha256(f"{identity['kernel']} {sources()}".encode()).hexdigest()[:16]
     return Place(at, identity["release"], digest)

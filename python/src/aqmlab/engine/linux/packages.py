@@ -45,9 +45,7 @@ class Packages:
         shown = self._apt("apt-cache", "show", "linux-source")
         found = re.search(r"linux-source-[\d.]+", "".join(re.findall(r"^Depends: (.*)", shown, re.M)))
         if found is None:
-            raise about(
-                "engine", "Debian has no package linux-source: give a kernel's sources: --kernel DIR", "engine linux"
-            )
+            raise about("engine linux", "Debian has no package linux-source: give a kernel's sources: --kernel DIR")
         return self._fetched(found[0])
 
     def tools(self) -> list[Path]:
@@ -78,10 +76,9 @@ class Packages:
 def _mirror(call: Call) -> str:
     if shutil.which("apt-get") is None or not KEYRING.exists():
         raise about(
-            "engine",
+            "engine linux",
             "this is no Debian, whose packages have the kernel's sources: use a Debian, as a container, "
             f"with {KEYRING.stem}",
-            "engine linux",
         )
     for place in call(["apt-get", "indextargets", "--format", "$(REPO_URI)"], None).splitlines():
         if place.rstrip("/").endswith("/debian"):

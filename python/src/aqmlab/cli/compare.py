@@ -17,6 +17,7 @@ from aqmlab import scenario
 from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.files import shipped, system
 from aqmlab.scenario import Experiment
+from aqmlab.scenario.links import named_links
 from aqmlab.scenario.options import BY_NAME, OPTIONS
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, about
 from aqmlab.vocabulary.units import parse_whole
@@ -155,7 +156,18 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 @with_options
-def compare(*, values: dict[str, Any], allow_unequal_buffers: Unequal = False, how: RunOptions) -> None:
+def compare(
+    *,
+    values: dict[str, Any],
+    link: Annotated[
+        Many,
+        typer.Option(
+            "--link", metavar="NAME=KEY VALUE ...", help="A named link, as 'vdsl=rate 50mbit rtt 20ms'; one panel each."
+        ),
+    ] = None,
+    allow_unequal_buffers: Unequal = False,
+    how: RunOptions,
+) -> None:
     r"""Compare queue disciplines on one bottleneck, over seeds.
 
     For example:
@@ -163,9 +175,15 @@ def compare(*, values: dict[str, Any], allow_unequal_buffers: Unequal = False, h
     aqmlab compare --rate 10mbit --rtt 40ms --flows "10*cubic" --aqm fifo,codel,pie
 
     aqmlab compare --rate 10mbit --rtt 40ms --aqm "pie target 5ms" --aqm "pie target 20ms"
+
+    aqmlab compare --link "vdsl=rate 50mbit rtt 20ms" --link "dsl=rate 6mbit rtt 40ms" --aqm fifo,codel
     """
-    options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
-    run_and_show(Experiment("", (options,)), "compare", how)
+    if link:
+        experiment = named_links(values, link, "--", allow_unequal_buffers=allow_unequal_buffers)
+    else:
+        options = scenario.from_values(values, place="--", allow_unequal_buffers=allow_unequal_buffers)
+        experiment = Experiment("", (options,))
+    run_and_show(experiment, "compare", how)
 
 
 @with_options

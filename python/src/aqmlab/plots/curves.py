@@ -82,6 +82,8 @@ def caption(curves: Sequence[Curve]) -> str:
     def told(name: str) -> str:
         if name in swept and name in first.result.points[0]:
             return swept[name]
+        if "link" in first.result.points[0] and len({_told(name, one) for one in first.result.scenarios}) > 1:
+            return "each link's own"
         return " or ".join(dict.fromkeys(_told(name, curve.result.scenarios[curve.point]) for curve in own))
 
     traffic = " or ".join(dict.fromkeys(_traffic(curve.result.scenarios[curve.point]) for curve in own))

@@ -34,11 +34,12 @@ def sweep_line(result: Result) -> str:
     names = {name: list(dict.fromkeys(point[name] for point in result.points)) for name in result.points[0]}
     varied = [f"{name} {_values(values)}" for name, values in names.items()]
     scenario = result.scenarios[0]
-    fixed = [
-        rate(scenario["rate"]) if scenario.get("rate") and "rate" not in names else "",
-        span(scenario["rtt"]) if scenario.get("rtt") and "rtt" not in names else "",
-    ]
-    parts = [f"{len(result.points)} settings: {'; '.join(varied)}", ", ".join(part for part in fixed if part)]
+    fixed = []
+    for name, write in (("rate", rate), ("rtt", span)):
+        values = {str(one.get(name) or "") for one in result.scenarios}
+        if len(values) == 1 and "" not in values:
+            fixed.append(write(values.pop()))
+    parts = [f"{len(result.points)} settings: {'; '.join(varied)}", ", ".join(fixed)]
     return " · ".join(part for part in (*parts, _runs(scenario)) if part)
 
 

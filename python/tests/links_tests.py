@@ -1,0 +1,50 @@
+"""Named links: one command, a scenario and a panel for each."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Command
+
+from aqmlab import load, plots
+
+TWO = ("--link", "vdsl=rate 20mbit rtt 20ms buffer 100p", "--link", "dsl=rate 6mbit")
+BASE = ("--flows", "2*cubic", "--aqm", "fifo,codel", "--duration", "2s", "--seeds", "2", "--no-report")
+
+
+def each_link_is_a_scenario_of_its_name(aqmlab: Command) -> None:
+    ended = aqmlab("compare", *TWO, *BASE, "--rtt", "50ms", "--out", "out")
+    assert ended.status == 0, ended.err
+    assert ended.out.splitlines()[0] == "2 settings: link vdsl, dsl · 2 seeds of 2 s"
+    assert [line.split()[1] for line in ended.out.splitlines() if line.startswith("link ")] == ["vdsl", "dsl"]
+    result = load("out")
+    assert result.points == [{"link": "vdsl"}, {"link": "dsl"}]
+    # What a link does not say is as for all.
+    assert [one["rtt"] for one in result.scenarios] == ["20ms", "50ms"]
+    assert [one["rate"] for one in result.scenarios] == ["20mbit", "6mbit"]
+    assert result.scenarios[0]["buffer"] == "100p"
+    (figure,) = plots.figures("tradeoff", [result])
+    assert len(figure.panels) == 2
+
+
+def a_link_is_added_to_a_folder(aqmlab: Command) -> None:
+    assert aqmlab("compare", *TWO, *BASE, "--rtt", "50ms", "--out", "out", "-q").status == 0
+    ended = aqmlab("compare", *TWO, "--link", "wan=rate 6mbit rtt 90ms", *BASE, "--rtt", "50ms", "--out", "out")
+    assert ended.status == 0, ended.err
+    assert load("out").points == [{"link": "vdsl"}, {"link": "dsl"}, {"link": "wan"}]
+
+
+@pytest.mark.parametrize(
+    ("links", "says"),
+    [
+        (["rate 5mbit"], "--link: 'rate 5mbit' is not NAME=KEY VALUE ..., as vdsl=rate 50mbit rtt 20ms"),
+        (["a=rate"], "--link: 'a=rate' is not NAME=KEY VALUE ..., as vdsl=rate 50mbit rtt 20ms"),
+        (["a=rats 5mbit"], "--link: 'a': unknown key 'rats', did you mean 'rate'?"),
+        (["a=rate 5mbit rate 6mbit"], "--link: 'a': 'rate' is given twice"),
+        (["a=rate 5mbit", "a=rate 6mbit"], "--link: 'a' names two links"),
+        (["a=rate 5mbit rtt 20ms", "b=rate none rtt 20ms"], "--rate: 'none'"),
+    ],
+)
+def a_wrong_link_is_refused_in_one_line(aqmlab: Command, links: list[str], says: str) -> None:
+    ended = aqmlab("compare", *(word for one in links for word in ("--link", one)), "--aqm", "fifo", "--out", "out")
+    assert ended.status == 2
+    assert ended.line.startswith(says)

@@ -61,7 +61,7 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
         names = " or ".join(noun(metrics.find(one.metric)) for one in rest)
         return f"no clear difference from {reference} in {names}" if names else f"no clear difference from {reference}"
     parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
-    return ", ".join([*parts, *(f"{noun(metrics.find(one.metric))} ≈" for one in rest)])
+    return ", ".join([*parts, *(f"similar {noun(metrics.find(one.metric))}" for one in rest)])
 
 
 def _is_shown(one: Comparison) -> bool:

@@ -88,7 +88,7 @@ def _effects(result: Result, comparisons: Sequence[Comparison], name: str) -> st
     clear = [one for one in own if one.difference.is_distinguishable or not several]
     what = noun(metrics.find(name))
     if not clear:
-        return f"{what} ≈" if name in ASKED else ""
+        return f"similar {what}" if name in ASKED else ""
     parts = []
     for more, side in (
         ("less", [one for one in clear if one.difference.estimate.value < 0.0]),

@@ -18,7 +18,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live validate-p4 quick-papers rust-tests test-rust test-python crates lint lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live validate-p4 quick-papers rust-tests test-rust test-python crates lint lint-subject lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -56,7 +56,10 @@ wheel-aarch64: .build/release/tools playground ## the wheel for 64-bit ARM, buil
 rust-tests: tools
 	cargo test --locked --workspace -q --no-run
 
-lint: lint-rust lint-python ## formatters, linters and type checkers; all findings are errors
+lint: lint-subject lint-rust lint-python ## formatters, linters and type checkers; all findings are errors
+
+lint-subject:
+	@git log -1 --format=%s 2>/dev/null | awk 'length > 60 { print "commit subject: " length " characters, at most 60: " $$0; exit 1 }'
 
 lint-rust: tools
 	cargo fmt --check
@@ -88,7 +91,7 @@ bench-check: tools ## compare instructions per packet with benches/instructions.
 bench-write: tools ## count instructions per packet and update benches/instructions.json
 	$(PYTHON) benches/instructions.py --write
 
-recipe: $(NATIVE) .venv/dev ## follow CONTRIBUTING's "Add an AQM" literally in a copy (some minutes)
+recipe: $(NATIVE) .venv/dev ## follow docs/dev/aqm.md literally in a copy (some minutes)
 	AQMLAB_RECIPE=1 $(BIN)/pytest python/tests/contributing_tests.py
 
 FUZZ_SECONDS := 60
@@ -149,9 +152,9 @@ docs: $(NATIVE) ## write the reference pages of docs, the manual page, the schem
 	$(BIN)/python scripts/architecture_picture.py docs/architecture.svg
 	$(BIN)/python scripts/man_page.py python/wheel/data/share/man/man1/aqmlab.1
 	$(BIN)/python scripts/discipline_pages.py docs/reference/disciplines
-	rm -rf .build/demo
-	@sh scripts/demo.sh --out .build/demo --quiet
-	$(BIN)/aqmlab plot tradeoff .build/demo --out docs/demo.svg --force
+	rm -rf .build/first
+	$(BIN)/aqmlab compare --rate 20mbit --rtt 40ms --flows "8*cubic" --aqm fifo,codel,fq_codel --out .build/first --quiet
+	$(BIN)/aqmlab plot tradeoff .build/first --out docs/first.svg --force
 
 pages: playground .venv/docs ## build the site of the documentation: .build/site/index.html
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs/site -d .build/doctrees . .build/site

@@ -1,4 +1,4 @@
-"""The recipe of CONTRIBUTING.md, followed literally in a copy of the repository: a discipline that runs."""
+"""The recipe of docs/dev/aqm.md, followed literally in a copy of the repository: a discipline that runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(1800)
 
 
 def _blocks(kind: str) -> list[str]:
-    return [block.text for block in blocks(ROOT / "CONTRIBUTING.md") if block.kind == kind]
+    return [block.text for block in blocks(ROOT / "docs/dev/aqm.md") if block.kind == kind]
 
 
 def _copy(folder: Path) -> None:

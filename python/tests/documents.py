@@ -29,7 +29,7 @@ FENCE = re.compile(r"^(?: *<!-- (?P<note>[^\n]+) -->\n\s*)?^ *```(?P<kind>\S*)\n
 SMALL, NOT_RUN = "run with ", "not run: "
 # The examples that pages show parts of, where `cargo test` compiles and runs them.
 IN_C = ROOT / "crates/aqm-capi/examples"
-# The discipline that CONTRIBUTING.md shows, where `cargo test` compiles and runs it.
+# The discipline that docs/dev/aqm.md shows, where `cargo test` compiles and runs it.
 EXAMPLE = ROOT / "crates/aqm-core/tests/example/coin.rs"
 BENCH = ROOT / "crates/aqm-testbed/tests/aimd.rs"
 # The part of a topology's file that a page shows is tried in this one.

@@ -123,7 +123,7 @@ pub(super) fn rest(host: &mut Host) -> Vec<u64> {
     core::iter::from_fn(|| host.get(ms(1))).collect()
 }
 
-/// What CONTRIBUTING.md shows is this file: `docs_tests.py` compares them.
+/// What docs/dev/aqm.md shows is this file: `docs_tests.py` compares them.
 #[test]
 fn the_example_of_a_discipline_signals_to_packets_that_find_others() {
     let info = &super::example::INFO;

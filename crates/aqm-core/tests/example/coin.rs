@@ -2,7 +2,7 @@
 //! One queue that signals with a fixed probability to every packet that finds others waiting.
 //!
 //! # Reference
-//! None: an example in CONTRIBUTING.md.
+//! None: an example in docs/dev/aqm.md.
 //!
 //! # Deviations
 //! None.
@@ -23,9 +23,9 @@ pub static INFO: Info = Info {
     name: "coin",
     group: Group::QueueLength,
     summary: "Signals with a fixed probability to packets that find others waiting",
-    reference: "CONTRIBUTING.md",
+    reference: "docs/dev/aqm.md",
     params: &[LIMIT, PROBABILITY],
-    presets: &[Preset { name: "example", source: "CONTRIBUTING.md", values: &[] }],
+    presets: &[Preset { name: "example", source: "docs/dev/aqm.md", values: &[] }],
     probes: &[],
     traits: Traits {
         wakes: false,
@@ -46,7 +46,7 @@ const PROBABILITY: ParamSpec = ParamSpec::new(
     Value::Fraction(0.01),
     (0.0, 1.0),
     "Share of the packets that find others waiting and are marked or dropped",
-    "CONTRIBUTING.md: one in a hundred",
+    "docs/dev/aqm.md: one in a hundred",
 );
 
 struct Coin {

@@ -25,7 +25,7 @@ def aqm(
 ) -> None:
     """Make a queue discipline: a simple law that passes all tests, to be replaced.
 
-    In a checkout it makes the Rust file with a test and the oracle, and adds both to the lists (see CONTRIBUTING.md).
+    In a checkout it makes the Rust file with a test and the oracle, and adds both to the lists (see docs/dev/aqm.md).
     """
     from aqmlab import new
 
@@ -43,6 +43,6 @@ def aqm(
         give(f"made {path}")
     for path in changed:
         give(f"added {name} to {path}")
-    typer.echo("then, as CONTRIBUTING.md says:")
+    typer.echo("then, as docs/dev/aqm.md says:")
     typer.echo("  INSTA_UPDATE=always cargo test --locked -p aqm-core --test conformance --test golden")
     typer.echo(f"  make setup && .venv/bin/aqmlab compare --rate 10mbit --rtt 40ms --aqm fifo,{name}")

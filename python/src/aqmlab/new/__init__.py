@@ -120,7 +120,7 @@ def _changed(path: Path, change: Callable[[str], str]) -> dict[Path, str]:
     try:
         return {path: change(text)}
     except (TypeError, ValueError, IndexError):
-        raise InputError(f"{path}: is not as expected: add {path.stem} by hand, as CONTRIBUTING.md says") from None
+        raise InputError(f"{path}: is not as expected: add {path.stem} by hand, as docs/dev/aqm.md says") from None
 
 
 def _with_mod(text: str, name: str) -> str:

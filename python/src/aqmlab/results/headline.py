@@ -33,11 +33,6 @@ class Headline:
     reference: str
     words: str
 
-    @property
-    def sentence(self) -> str:
-        """The same with its subject."""
-        return f"{self.aqm}: {self.words}."
-
 
 def headlines(result: Result, point: int = 0) -> list[Headline]:
     """Return a line for each AQM but the first; none of a single AQM."""

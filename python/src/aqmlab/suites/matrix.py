@@ -80,7 +80,7 @@ def sentences(outcome: Outcome) -> list[str]:
         f"{one} in {sum(row.sides[place] == 'better' for row in rows)}"
         for place, one in sorted(others, key=lambda pair: -sum(row.sides[pair[0]] == "better" for row in rows))
     ]
-    found = [f"Better than {first}: none in any of {len(rows)} scenarios."]
+    found = [f"Better than {first}: none in any scenario."]
     if any("better" in row.sides for row in rows):
         found = [f"Better than {first} in what matters, of {len(rows)} scenarios: {listed(better[:MOST_NAMED])}."]
     worse = [

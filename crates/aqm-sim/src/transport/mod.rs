@@ -4,19 +4,19 @@
 //! finite flow carries FIN.
 
 mod ack_delay;
-mod beyond;
 mod control;
 mod ecn;
-mod enlarging;
 mod feedback;
 pub(crate) mod flags;
+mod handshake;
 mod keys;
 mod named;
-mod opening;
 mod pacer;
 mod prr;
 mod rack;
 mod rate;
+mod rcvbuf_autotune;
+mod reassembly;
 mod receiver;
 mod rtt;
 mod scoreboard;

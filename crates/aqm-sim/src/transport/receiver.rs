@@ -1,9 +1,9 @@
 //! The receiving side: reassembly, delayed ACKs, SACK blocks, ECN echo.
 
 use super::ack_delay::AckDelay;
-use super::beyond::Beyond;
-use super::enlarging::Enlarging;
 use super::feedback::{Echo, ReceiverReport};
+use super::rcvbuf_autotune::RcvbufAutotune;
+use super::reassembly::Reassembly;
 use super::rtt::RttEstimator;
 use super::tcp::Tcp;
 use aqm_core::packet::Ecn;
@@ -52,7 +52,7 @@ pub(crate) struct Segment {
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     next: u64,
-    beyond: Beyond,
+    beyond: Reassembly,
     /// The ranges that it held when measuring began and still holds, the first one last, and the bytes of them that have been
     /// delivered since.
     early: Vec<(u64, u64)>,
@@ -66,7 +66,7 @@ pub(crate) struct Receiver {
     /// Segments still to be acknowledged at once.
     quick: u32,
     /// The receive window, if it grows: while it does, too.
-    enlarging: Option<Enlarging>,
+    enlarging: Option<RcvbufAutotune>,
     /// The size of full segments, if those that are pushed are acknowledged at once.
     push: Option<u64>,
     /// Its own timeout, by the first round trip: what sends no data has no sample after the handshake's.
@@ -91,7 +91,7 @@ impl Receiver {
         let delack = tcp.span("delack");
         Receiver {
             next: 0,
-            beyond: Beyond::default(),
+            beyond: Reassembly::default(),
             early: Vec::new(),
             early_delivered: 0,
             gapped: false,
@@ -101,7 +101,7 @@ impl Receiver {
             delay: AckDelay::new(delack, tcp.span("delackmax")),
             unacknowledged: 0,
             quick: tcp.count("quickack"),
-            enlarging: tcp.receive_buffer().map(|buffer| Enlarging::new(buffer, tcp.mss())),
+            enlarging: tcp.receive_buffer().map(|buffer| RcvbufAutotune::new(buffer, tcp.mss())),
             push: tcp.flag("push").then(|| u64::from(tcp.mss())),
             rtt: RttEstimator::new(tcp.span("minrto")).bounding_variation(tcp.is("rto", "variation")),
             quickens: tcp.flag("quicken"),

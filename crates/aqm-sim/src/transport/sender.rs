@@ -6,7 +6,7 @@
 use super::control::running::Control;
 use super::feedback::{Echo, ReceiverReport};
 use super::flags;
-use super::opening::{Opening, TIMEOUT_AFTER_LOSS};
+use super::handshake::{Handshake, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
 use super::prr::Prr;
 use super::rack::Rack;
@@ -98,7 +98,7 @@ impl Sender {
             is_plain: !tcp.flag("rack") && sampler.is_none() && !counts_marks,
             control,
             settings: Settings::new(tcp),
-            stream: Stream::new(tcp.flag("handshake").then(|| Opening::new(tcp.span("synrto")))),
+            stream: Stream::new(tcp.flag("handshake").then(|| Handshake::new(tcp.span("synrto")))),
             board: Scoreboard::default(),
             recovery: LossRecovery::new(),
             duplicates: DuplicateAcks::default(),

@@ -1,7 +1,7 @@
 //! What a sender keeps, by section.
 
 use crate::transport::feedback::Feedback;
-use crate::transport::opening::Opening;
+use crate::transport::handshake::Handshake;
 use crate::transport::prr::Prr;
 use crate::transport::rtt::RttEstimator;
 use crate::transport::tcp::Tcp;
@@ -89,7 +89,7 @@ impl Settings {
 #[derive(Debug)]
 pub(super) struct Stream {
     /// Present until the connection is open.
-    pub(super) opening: Option<Opening>,
+    pub(super) opening: Option<Handshake>,
     /// SND.UNA.
     pub(super) una: u64,
     /// SND.NXT.
@@ -100,7 +100,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(opening: Option<Opening>) -> Stream {
+    pub(super) fn new(opening: Option<Handshake>) -> Stream {
         Stream { opening, una: 0, next: 0, written: 0, closed: false }
     }
 

@@ -1,10 +1,10 @@
-//! What a receiver holds beyond a gap: ranges of bytes, apart from each other, in order and by their last change.
+//! The reassembly queue of a receiver: ranges of bytes beyond a gap, disjoint, in order and by their last change.
 
 use std::collections::VecDeque;
 
 /// The ranges. A burst of losses leaves thousands of them, so that none is looked for one by one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Beyond {
+pub(crate) struct Reassembly {
     /// In their order.
     ranges: VecDeque<Range>,
     /// The same ranges, the most recently changed last.
@@ -20,7 +20,7 @@ struct Range {
     change: u64,
 }
 
-impl Beyond {
+impl Reassembly {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
@@ -98,7 +98,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_holds_what_a_list_does(steps in proptest::collection::vec((1..60_u64, 1..6_u64, 0..8_u8), 1..200)) {
-            let (mut beyond, mut list, mut next) = (Beyond::default(), Vec::new(), 0);
+            let (mut beyond, mut list, mut next) = (Reassembly::default(), Vec::new(), 0);
             for (gap, length, rest) in steps {
                 if rest > 0 {
                     let start = next + gap;

@@ -7,7 +7,7 @@ pub(crate) const TIMEOUT_AFTER_LOSS: Span = Span::from_secs(3);
 
 /// A connection that is not open yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
+pub(crate) struct Handshake {
     /// The timeout before the first sample.
     timeout: Span,
     /// Whether it is wanted although nothing is written.
@@ -16,9 +16,9 @@ pub(crate) struct Opening {
     deadline: Option<Time>,
 }
 
-impl Opening {
-    pub(crate) fn new(timeout: Span) -> Opening {
-        Opening { timeout, ahead: false, tries: 0, deadline: None }
+impl Handshake {
+    pub(crate) fn new(timeout: Span) -> Handshake {
+        Handshake { timeout, ahead: false, tries: 0, deadline: None }
     }
 
     /// Whether to send a SYN now: the first one, or a retransmission after a timeout that doubles each time.
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_syn_is_repeated_after_one_two_and_four_seconds() {
-        let mut opening = Opening::new(Span::from_secs(1));
+        let mut opening = Handshake::new(Span::from_secs(1));
         let at = |s| Time::ZERO + Span::from_secs(s);
         let sent: Vec<u64> = (0..10).filter(|&s| opening.poll(at(s))).collect();
         assert_eq!(sent, [0, 1, 3, 7]);

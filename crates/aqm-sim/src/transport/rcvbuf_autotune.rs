@@ -1,4 +1,4 @@
-//! A receive window that grows with what arrives, as in Linux.
+//! Receive-buffer auto-tuning as in Linux: the window grows with what arrives.
 //!
 //! The rule is from what kernel 7.2 did in traced runs of one flow (a FIFO of 2 to 50 Mbit/s, 20 to 100 ms): which
 //! of its first thousand segments were acknowledged at once. `tcp_rmem` in Documentation/networking/ip-sysctl.rst
@@ -20,7 +20,7 @@ const FIRST_ROUND: u64 = 10;
 
 /// The window and what bounds it, in bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Enlarging {
+pub(super) struct RcvbufAutotune {
     window: u64,
     bound: u64,
     /// The most that came in a round trip so far.
@@ -32,12 +32,12 @@ pub(super) struct Enlarging {
     round_trip: Option<Span>,
 }
 
-impl Enlarging {
+impl RcvbufAutotune {
     /// With a buffer of `buffer` bytes at first.
-    pub(super) fn new(buffer: u64, mss: u32) -> Enlarging {
+    pub(super) fn new(buffer: u64, mss: u32) -> RcvbufAutotune {
         let mss = u64::from(mss);
         let segment = mss + OPTIONS;
-        Enlarging {
+        RcvbufAutotune {
             window: buffer / 2 / segment * segment,
             bound: (buffer as f64 * PAYLOAD_SHARE) as u64,
             most: FIRST_ROUND * mss,
@@ -88,7 +88,7 @@ mod tests {
 
     /// Which segments of rounds that begin every 100 ms let the window grow, numbered from one.
     fn growing(rounds: &[u64]) -> Vec<u64> {
-        let mut window = Enlarging::new(131_072, 1448);
+        let mut window = RcvbufAutotune::new(131_072, 1448);
         window.time(Span::from_millis(100));
         let (mut number, mut found) = (0, vec![]);
         for (round, &segments) in rounds.iter().enumerate() {

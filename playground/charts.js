@@ -1,7 +1,8 @@
 // The charts: time series of both sides up to the moment shown.
 
 const LABELS = { a: "first", b: "second" };
-const HEIGHT = 190;
+// On a phone the controls have room below.
+const HEIGHT = matchMedia("(max-width: 36rem)").matches ? 140 : 190;
 
 class Chart {
   // `lines` are [side, name of the column, scale]; a column that a run does not have is left out. What is `rare` is shown

@@ -16,13 +16,19 @@ function lineLink(texts) {
   return `#${new URLSearchParams(Object.entries(texts).map(([name, text]) => [`my-${name}`, text]))}`;
 }
 
+// How a quantity is written: a number without a unit, or as people write it (50 Mbit/s), with tc's, or else an example.
+function spelled(text, unit, example, plain) {
+  const number = /^([0-9]+(?:[.,][0-9]+)?) *(?:m[a-z]*(?:\/s)?)?$/i.exec(text)?.[1].replace(",", ".");
+  return number > 0 ? `${number}${unit} for ${number} ${plain}` : `${example}${unit}`;
+}
+
 // What is wrong with the texts, or the line for the module.
 function lineAsked(texts) {
   const rates = ["down", "up"].map((name) => parsed(texts[name], UNITS.rate));
   const wrong = ["down", "up"].filter((name, at) => !(rates[at] >= 1e5 && rates[at] <= 1e10));
-  if (wrong.length) return { problem: `${texts[wrong[0]] || "nothing"} is no rate from 100kbit to 10gbit: write 16mbit` };
+  if (wrong.length) return { problem: `${texts[wrong[0]] || "nothing"} is no rate from 100kbit to 10gbit: write ${spelled(texts[wrong[0]], "mbit", "16", "Mbit/s")}` };
   const rttNs = parsed(texts.rtt, UNITS.time);
-  if (!(rttNs > 0 && rttNs <= 2e9)) return { problem: `${texts.rtt || "nothing"} is no round trip up to 2s: write 40ms` };
+  if (!(rttNs > 0 && rttNs <= 2e9)) return { problem: `${texts.rtt || "nothing"} is no round trip up to 2s: write ${spelled(texts.rtt, "ms", "40", "ms")}` };
   const layer = setup.advice.layers.find((one) => one.name === texts.layer);
   if (!layer) return { problem: `${texts.layer} is no link layer` };
   if (texts.buffer && !/^[1-9][0-9]{0,5}kb$/.test(texts.buffer)) return { problem: `${texts.buffer} is no buffer: write 256kb` };
@@ -177,14 +183,15 @@ function showAnswer(found, texts) {
   for (const [name, title, unit, digits] of figures) rows.push([title, unit, [now, then].map(({ values }) => values[name]?.toFixed(digits) ?? "-")]);
   fill($("brings"), ["", "As it is", ...(changes ? [found.named] : [])], rows.map(([title, unit, values]) => [unit ? `${title} (${unit})` : title, ...values.slice(0, changes ? 2 : 1)]));
   const order = found.ranked.toSorted((one, other) => one.behind - other.behind);
-  fill($("ways"), ["Way", "Grade", "Behind, steps"], order.map((one) => [one.name, one.grade, one.behind.toFixed(1)]));
+  fill($("ways"), ["Setup", "Grade", "Behind, steps"], order.map((one) => [one.name, one.grade, one.behind.toFixed(1)]));
   for (const [system, name] of Object.entries(found.paste.interfaces)) $(`interface-${system}`).textContent = name;
   for (const [id, lines] of Object.entries({ tc: found.paste.tc, undo: found.paste.undo, sqm: found.paste.sqm })) {
     $(id).textContent = lines.join("\n");
     $(`${id}-part`).hidden = !lines.length;
   }
-  $("half").textContent = `Each way has ${found.plan.quick_seeds} runs here, half of those of the command below, which also tells what is chance. ` +
-    `The modem is taken to hold ${found.buffers.map(size).join(" down and ")} up${texts.buffer ? "" : ", as is typical"}.`;
+  $("half").textContent = `Each setup has ${found.plan.quick_seeds} runs here, half of those of the command below, which also tells what is chance. ` +
+    `The modem is taken to hold ${found.buffers.map(size).join(" down and ")} up${texts.buffer ? "" : ", as is typical"}.` +
+    (texts.layer === "starlink" ? " The rate of a Starlink line changes all the time: the command also prints settings of cake-autorate, which follows it." : "");
   $("my-command").textContent = `aqmlab advise --down ${texts.down} --up ${texts.up} --linklayer ${texts.layer} --rtt ${texts.rtt}${texts.buffer ? ` --modem-buffer ${texts.buffer}` : ""}`;
   $("answer").hidden = false;
 }

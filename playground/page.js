@@ -154,6 +154,7 @@ function simulate() {
   const scenarios = Object.fromEntries(SIDES.map((side) => [side, scenario(setting, side)]));
   run = new Run({ module, scenarios, seed: Number(setting.seed), speed: setup.speeds[setting.speed], onFrame: showFrame });
   for (const cell of $("numbers").querySelectorAll("td.value")) cell.textContent = "…";
+  $("verdict").textContent = "…";
   showCommand();
   showPlayer();
   say(`Simulating twice ${setting.duration} …`);
@@ -167,6 +168,7 @@ function showFrame() {
   showPlayer();
   if (!run.isOver) return;
   showNumbers();
+  showVerdict();
   const events = SIDES.reduce((sum, side) => sum + (run.reports[side]?.events ?? 0), 0);
   say(`Twice ${setting.duration} simulated in ${Math.round(run.tookMs)} ms: ${events.toLocaleString("en")} events.`);
   dispatchEvent(new CustomEvent("simulated", { detail: run }));
@@ -190,6 +192,21 @@ function showUntil() {
 
 function showPlayer() {
   $("play").textContent = run.isOver ? "Again" : run.isPaused ? "Go on" : "Pause";
+}
+
+// What the second discipline changes, the largest part first.
+function showVerdict() {
+  const names = SIDES.map((side) => looks()[side].label);
+  const told = [["qdelay_mean_ms", "queue delay", "ms"], ["goodput_mbit", "goodput", "Mbit/s"]].flatMap(([name, what, unit]) => {
+    const [then, now] = SIDES.map((side) => run.reports[side]?.metrics[name]);
+    if (!(then > 0) || !Number.isFinite(now)) return [];
+    const share = now / then - 1;
+    const size = Math.abs(100 * share);
+    const how = size < 0.05 ? `the same ${what}` : `${size >= 10 ? Math.round(size) : size.toFixed(1)} % ${share < 0 ? "less" : "more"} ${what}`;
+    return [{ size, text: `${how} (${size < 0.05 ? "" : `${readable(then)} → `}${readable(now)} ${unit})` }];
+  });
+  const parts = told.toSorted((one, other) => other.size - one.size).map(({ text }) => text);
+  $("verdict").textContent = parts.length ? `${names[1]} against ${names[0]}: ${parts.join(", ")}. One run; another seed may differ.` : "";
 }
 
 function showNumbers() {

@@ -91,10 +91,16 @@ def built(wasm: bytes) -> str:
         # What ends a script element must not stand in one.
         "setup": json.dumps(setup()).replace("</", "<\\/"),
         **{
-            name: (FOLDER / f"{name}.js").read_text() for name in ("worker", "setting", "run", "charts", "line", "page")
+            name: _lean((FOLDER / f"{name}.js").read_text())
+            for name in ("worker", "setting", "run", "charts", "line", "page")
         },
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], (FOLDER / "index.html").read_text())
+
+
+def _lean(script: str) -> str:
+    """Return a script without its lines of comments, which readers of the page do not need."""
+    return re.sub(r"^ *//.*\n", "", script, flags=re.M)
 
 
 def setup() -> dict[str, Any]:

@@ -233,6 +233,27 @@ def it_fits_any_window_and_nothing_is_in_the_way_of_anybody(tab: Any, width: int
     assert [one["id"] for one in Axe().run(tab).response["violations"]] == []
 
 
+def the_verdict_and_the_table_are_above_the_charts(tab: Any) -> None:
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    ran = _ran(tab, a="fifo", b="codel")
+    verdict = tab.inner_text("#verdict")
+    then, now = (ran["metrics"][side]["qdelay_mean_ms"] for side in ("a", "b"))
+    assert verdict.startswith(f"codel against fifo: {round(100 * (1 - now / then))} % less queue delay (")
+    assert "goodput" in verdict
+    tops = [tab.locator(name).bounding_box()["y"] for name in ("#verdict", "#numbers", "#charts")]
+    assert tops == sorted(tops)
+
+
+def a_chart_and_its_controls_are_on_one_screen_of_a_phone(tab: Any) -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    _ran(tab)
+    tab.evaluate("scrollTo(0, 0)")
+    boxes = [
+        tab.locator(name).bounding_box() for name in ("#verdict", "#charts", "#rate", "#rtt", "#a-name", "#b-name")
+    ]
+    assert all(box["y"] >= 0 and box["y"] + box["height"] <= 844 for box in boxes)
+
+
 def charts_stay_in_sight_on_a_phone_while_a_control_is_moved(tab: Any) -> None:
     tab.set_viewport_size({"width": 390, "height": 800})
     _ran(tab)
@@ -350,7 +371,10 @@ def the_answer_fits_any_window(tab: Any, width: int, scheme: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("down", "16", "16 is no rate from 100kbit to 10gbit: write 16mbit"),
+        ("down", "50", "50 is no rate from 100kbit to 10gbit: write 50mbit for 50 Mbit/s"),
+        ("up", "12,5 Mbit/s", "12,5 Mbit/s is no rate from 100kbit to 10gbit: write 12.5mbit for 12.5 Mbit/s"),
+        ("up", "0", "0 is no rate from 100kbit to 10gbit: write 16mbit"),
+        ("rtt", "20", "20 is no round trip up to 2s: write 20ms for 20 ms"),
         ("up", "", "nothing is no rate from 100kbit to 10gbit: write 16mbit"),
         ("rtt", "3s", "3s is no round trip up to 2s: write 40ms"),
         ("buffer", "<b>", "<b> is no buffer: write 256kb"),

@@ -27,7 +27,7 @@ pub struct Layer {
 }
 
 /// All of them.
-pub static LAYERS: [Layer; 5] = [
+pub static LAYERS: [Layer; 6] = [
     Layer {
         name: Cow::Borrowed("adsl"),
         about: Cow::Borrowed("ADSL with PPPoE: ATM cells of 53 bytes carry 48"),
@@ -49,7 +49,7 @@ pub static LAYERS: [Layer; 5] = [
         stab: Cow::Borrowed("ethernet"),
         sqm: Cow::Borrowed("ethernet"),
         source: Cow::Borrowed(
-            "tc-cake(8): pppoe-ptm is overhead 30 ptm; the rates of tc-stab(8) and SQM are reduced by 64/65 instead",
+            "tc-cake(8): pppoe-ptm is overhead 30 ptm; for tc-stab(8) rates are reduced by 64/65 instead",
         ),
     },
     Layer {
@@ -84,6 +84,19 @@ pub static LAYERS: [Layer; 5] = [
         stab: Cow::Borrowed(""),
         sqm: Cow::Borrowed("none"),
         source: Cow::Borrowed("tc-cake(8): raw counts packets as they are"),
+    },
+    Layer {
+        name: Cow::Borrowed("starlink"),
+        about: Cow::Borrowed(
+            "Starlink: Ethernet to the dish, and a radio link whose framing is not published",
+        ),
+        overhead: 44,
+        mpu: 0,
+        payload: (1, 1),
+        cake: Cow::Borrowed("overhead 44 noatm"),
+        stab: Cow::Borrowed("ethernet"),
+        sqm: Cow::Borrowed("ethernet"),
+        source: Cow::Borrowed("OpenWrt's guide to SQM: 44 where it is not known"),
     },
 ];
 

@@ -128,8 +128,10 @@ pub fn sqm(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     let layer = &line.layer;
     let interface = named(interface, line, System::OpenWrt);
     let below = is_below_ppp(line, interface);
+    // As in tc's lines: CAKE knows PTM by a word, and what tc-stab(8) has no word for is taken off the rate.
+    let has_words = name == "cake";
     let [down, up] = line.shaped(way.share).map(|rate| match &*layer.name {
-        "vdsl" => layer.carried(rate / 1000),
+        "vdsl" if !has_words => layer.carried(rate / 1000),
         _ => rate / 1000,
     });
     let mut options = vec![
@@ -143,7 +145,7 @@ pub fn sqm(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     ];
     if layer.sqm != "none" {
         // SQM gives CAKE the overhead of IP packets, and tc-stab(8) what it is told.
-        let bytes = if name == "cake" { i64::from(layer.overhead) } else { uncounted(line, interface) };
+        let bytes = if has_words { i64::from(layer.overhead) } else { uncounted(line, interface) };
         options.push(("overhead", bytes.to_string()));
     }
     if layer.mpu > 0 {
@@ -152,7 +154,13 @@ pub fn sqm(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     }
     let words = |spec: &str, from: usize| spec.split_whitespace().skip(from).collect::<Vec<_>>().join(" ");
     let own = [&way.down, &way.up].map(|spec| match name {
-        "cake" => found_by_cake(&format!("nat {}", words(spec, 2)), below).trim().to_owned(),
+        "cake" => {
+            let ptm = if &*layer.name == "vdsl" { " ptm" } else { "" };
+            found_by_cake(&format!("nat {}{ptm}", words(spec, 2)), below)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        }
         // SQM finds the same target and interval by itself.
         _ if line.rtt_ns <= INTERVAL_US * 1000 => String::new(),
         _ => words(spec, 1),

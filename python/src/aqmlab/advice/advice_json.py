@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aqmlab import __version__
-from aqmlab.advice import paste, words
+from aqmlab.advice import autorate, paste, words
 from aqmlab.advice.run import Advice
 from aqmlab.advice.verdict import Judged
 
@@ -35,6 +35,7 @@ def document(advice: Advice, interface: str = "") -> dict[str, Any]:
         "undo": paste.undo(advice.chosen, advice.line, interface),
         "sqm": paste.sqm(advice.for_openwrt, advice.line, interface),
         "openwrt": words.openwrt(advice),
+        "autorate": autorate.settings(advice.line, interface),
         "assumptions": words.assumptions(advice),
         "warnings": [*([found.notice] if found.notice else []), *advice.result.warnings],
     }

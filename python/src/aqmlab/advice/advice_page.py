@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aqmlab.advice import figures, paste, words
+from aqmlab.advice import autorate, figures, paste, words
 from aqmlab.advice.run import Advice
 from aqmlab.advice.thresholds import FIGURES
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
@@ -40,6 +40,8 @@ def render(advice: Advice, interface: str = "") -> str:
             tc=paste.tc(advice.chosen, advice.line, interface),
             sqm=paste.sqm(advice.for_openwrt, advice.line, interface),
             openwrt=words.openwrt(advice),
+            autorate=autorate.settings(advice.line, interface),
+            autorate_file=autorate.FILE,
             undo=paste.undo(advice.chosen, advice.line, interface),
             grade=words.GRADE,
             interface=str(found),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aqmlab.advice import autorate
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
 from aqmlab.advice.thresholds import ANNOYING_STEPS, BEST_MOS, FIGURES, MOST_STEPS, Figure
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, POOR, RPM, TOTAL, Judged, place
 from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE, support
+from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.units import Size
 
 if TYPE_CHECKING:
@@ -22,27 +25,36 @@ RPM_IS = (
     "RPM is how many round trips a minute has while the line is full, the mean of the ping's and of those of the TCP "
     "connections that fill it (draft-ietf-ippm-responsiveness-09, without trimming)."
 )
-LEGEND = "* noticeably worse than the best of its column, and not by chance. The page has all intervals."
+LEGEND = "* noticeably worse than the best of its column, and not by chance. Game: the round trip of 98 of 100 packets."
 LOADS, STALLS = "a page loads in ", "the video stalls "
-_NAMES = {figure.name: figure.title.lower() for figure in FIGURES}
+# Why a home would rather have a discipline than one that is as good.
+_EASIER = {
+    "cake": "OpenWrt sets it up with the fewest steps",
+    "fq_codel": "OpenWrt's SQM has it ready to choose",
+}
+# What somebody cares for, by the figure that shows it.
+_MATTERS = {
+    "call_mos": "calls matter", "page_load_s": "pages matter", "game_rtt_ms": "games matter",
+    "video_stall_s": "a video without stalls matters", "video_mbit": "the video's quality matters",
+    "download_mbit": "downloads matter", "backup_mbit": "backups matter",
+}  # fmt: skip
 
 
 def sentences(advice: Advice) -> list[str]:
-    """Return the answer, a sentence each: what changes, what is lost in total, what is felt, and why this way."""
+    """Return the answer, a sentence each: what to do, why, what is felt and carried, and what is better elsewhere."""
     chosen, today = advice.verdict.of(advice.chosen.name), advice.verdict.of(AS_IT_IS)
-    found = [_headline(advice, chosen, today)]
+    found = [_headline(advice, chosen, today), _reason(advice, chosen)]
     if chosen is not today:
+        found.append(_gains(chosen, today))
         found.append(_total(chosen, today))
         if chosen.grade in POOR:
-            found.append("No way tried here makes this line good.")
-        found.append(_gains(chosen, today))
+            found.append("No setup tried here makes this line good.")
     else:
         found.append(_state(chosen))
     found += _too_slow(advice)
     if chosen.worse:
-        better = (f"{_best(advice, name)} in {_NAMES[name]}" for name in chosen.worse)
-        found.append(f"Noticeably better, at the price of the rest: {', '.join(better)}.")
-    return [*found, _order(advice, chosen), *_alike(advice)]
+        found.append(" ".join(_instead(advice, chosen, name) for name in chosen.worse))
+    return [*found, *_varying(advice)]
 
 
 def openwrt(advice: Advice) -> str:
@@ -77,6 +89,19 @@ def _size(figure: Figure, least: float, share: float) -> str:
     sizes = [f"{least:g} {unit}"] if least else []
     sizes += [f"{share:.0%}".replace("%", "\u00a0%")] if share else []
     return f"a difference of {' and '.join(sizes)}"
+
+
+def brief(advice: Advice) -> list[str]:
+    """Return the assumptions that change the answer most, a sentence each; the page has all."""
+    line = advice.line
+    down, up = (_buffer(*one) for one in zip(line.buffers, (line.down_bps, line.up_bps), strict=True))
+    return [
+        f"Simulated, {len(advice.result.seeds)} runs of each: {', '.join(says for _, says in HOUSEHOLD if says)}, all "
+        f"at once; {_spaced(line.rtt)} to servers (--rtt); a modem that holds {down} down and {up} up "
+        f"(--modem-buffer); {line.layer.overhead} bytes around each packet (--overhead).",
+        "Not simulated: Wi-Fi, and the router's processor. If top shows a full core while the line is full, the "
+        "router is too slow for this rate.",
+    ]
 
 
 def assumptions(advice: Advice) -> list[str]:
@@ -131,10 +156,7 @@ def _stopped(advice: Advice) -> list[str]:
 def _of_shaper(advice: Advice) -> list[str]:
     line = advice.line
     if line.trace:
-        return [
-            "A mobile link varies, so that a fixed shaper is too slow at times and does nothing at others. The way up "
-            "has its mean rate throughout. A controller such as cake-autorate is not simulated."
-        ]
+        return ["The direction up has its mean rate throughout. cake-autorate is not simulated."]
     usual = (
         f"{USUAL_SHARE:.0%} is what OpenWrt's guide to SQM says, and 5 % more of the rate are less than is noticed. "
     )
@@ -212,14 +234,13 @@ def _grades(chosen: Judged, today: Judged) -> str:
 
 def _gains(chosen: Judged, today: Judged) -> str:
     mos, median, game = (
-        [f"{one.values[name].value:.{digits}f}" for one in (chosen, today)]
+        [f"{one.values[name].value:.{digits}f}" for one in (today, chosen)]
         for name, digits in (("call_mos", 1), (GAME_MEDIAN, 0), ("game_rtt_ms", 0))
     )
     return (
-        f"While everything is in use, a call scores {mos[0]} of {BEST_MOS} (MOS; today {mos[1]}), {_page(chosen)} "
-        f"(today {_page(today).removeprefix(LOADS)}), the game's round trip is {median[0]} ms in the median and "
-        f"below {game[0]} ms for 98 of 100 packets (today {median[1]} and {game[1]} ms), and {_video(chosen)} (today "
-        f"{_video(today).removeprefix(STALLS)})."
+        f"While everything is in use: call {' → '.join(mos)} of {BEST_MOS} (MOS), {_page(chosen)} (today "
+        f"{_page(today).removeprefix(LOADS)}), game round trip {' → '.join(median)} ms ({' → '.join(game)} ms for 98 "
+        f"of 100 packets), and {_video(chosen)} (today {_video(today).removeprefix(STALLS)})."
     )
 
 
@@ -258,12 +279,12 @@ def _total(chosen: Judged, today: Judged) -> str:
     def change(name: str) -> str:
         now, then = chosen.values[name].value, today.values[name].value
         part = f"{round((now - then) / then, 2) + 0.0:+.0%}".replace("%", "\u00a0%") if then else "from nothing"
-        return f"{now:.2f} instead of {then:.2f} Mbit/s ({part})"
+        return f"{then:.1f} → {now:.1f} Mbit/s ({part})"
 
-    titles = {"download_mbit": "the download", "backup_mbit": "the backup"}
+    titles = {"download_mbit": "download", "backup_mbit": "backup"}
     order = sorted(titles, key=lambda name: chosen.values[name].value / (today.values[name].value or float("inf")))
     parts = ", ".join(f"{titles[name]} {change(name)}" for name in order)
-    return f"In total the line then carries {change(TOTAL)}: {parts}."
+    return f"Carried in total: {change(TOTAL)}; {parts}."
 
 
 def _state(one: Judged) -> str:
@@ -272,23 +293,6 @@ def _state(one: Judged) -> str:
         f"{_page(one)}, {_video(one)}, the game's round trip is {one.values[GAME_MEDIAN].value:.0f} ms in the median "
         f"and below {one.values['game_rtt_ms'].value:.0f} ms for 98 of 100 packets, and pings rise by "
         f"{one.values[PING].value:.0f} ms."
-    )
-
-
-def _best(advice: Advice, name: str) -> str:
-    """The way that is best in a figure."""
-    figure = next(figure for figure in FIGURES if figure.name == name)
-    pick = max if figure.is_more_better else min
-    return pick(advice.verdict.judged, key=lambda one: one.values[name].value).name
-
-
-def _order(advice: Advice, chosen: Judged) -> str:
-    """How far the chosen way is behind the best in all, and the next one."""
-    runner_up = advice.verdict.of(advice.verdict.runner_up)
-    return (
-        f"Over all figures it is {chosen.behind:.1f} steps behind the best of each, where 1 is noticed and "
-        f"{ANNOYING_STEPS:g} annoy; next is {runner_up.name} with {runner_up.behind:.1f} and grade {runner_up.grade}: "
-        f"{why_not(chosen, runner_up)}."
     )
 
 
@@ -306,18 +310,60 @@ def why_not(chosen: Judged, other: Judged) -> str:
     return f"{closer}, which is too little to leave what is usual"
 
 
-def _alike(advice: Advice) -> list[str]:
-    chosen, verdict = advice.chosen.name, advice.verdict
-    found = [f"A household cannot tell it apart from {', '.join(verdict.alike)}"] if verdict.alike else []
-    if verdict.tied:
-        found.append(f"At most a step further behind, or less, with the same grade: {', '.join(verdict.tied)}")
-    if not found:
-        return []
+def _reason(advice: Advice, chosen: Judged) -> str:
+    """Why this setup is named, beside those that are as good, or else the next."""
+    verdict = advice.verdict
     others = [*verdict.alike, *verdict.tied]
+    if others:
+        how = "as good" if verdict.alike and not verdict.tied else "about as good"
+        verb = "is" if len(others) == 1 else "are"
+        return f"{listed(others)} {verb} {how}; {chosen.name} is named because {_because(chosen.name, others)}."
+    runner_up = verdict.of(verdict.runner_up)
+    if place(runner_up.grade) > place(chosen.grade):
+        return f"The next best, {runner_up.name}, answers more slowly while the line is full: grade {runner_up.grade}."
+    if round(chosen.behind, 1) <= round(runner_up.behind, 1):
+        return f"Taking everything together, nothing else comes closer; the next is {runner_up.name}."
+    because = _because(chosen.name, [runner_up.name])
+    return f"{runner_up.name} is a little better on the whole; {chosen.name} is named because {because}."
+
+
+def _because(chosen: str, others: Sequence[str]) -> str:
     if chosen == AS_IT_IS:
-        because = "it is the least work"
-    elif all(support(chosen) < support(name) for name in others):
-        because = "it is the best supported"
-    else:
-        because = "it is the usual one of the best supported"
-    return [f"{'. '.join(found)}; it is named because {because}."]
+        return "there is nothing to set up"
+    if not all(support(chosen) < support(name) for name in others):
+        return "it is the usual choice of those that are as easy to set up"
+    return _EASIER.get(chosen.split()[0], "it is easier to set up")
+
+
+def _instead(advice: Advice, chosen: Judged, name: str) -> str:
+    """What is better for somebody to whom one thing matters most."""
+    figure = next(figure for figure in FIGURES if figure.name == name)
+    pick = max if figure.is_more_better else min
+    best = pick(advice.verdict.judged, key=lambda one: one.values[name].value)
+    now, then = best.values[name].value, chosen.values[name].value
+    change = (
+        f"{now / then - 1:+.0%}".replace("%", "\u00a0%")
+        if then and name.endswith("_mbit")
+        else (f"{best.shown(figure)} instead of {chosen.shown(figure)} {figure.unit.rpartition(', ')[2]}")
+    )
+    what = "leave the line as it is" if best.name == AS_IT_IS else best.name
+    return f"If {_MATTERS[name]} most: {what} ({change})."
+
+
+def _varying(advice: Advice) -> list[str]:
+    """What of the answer holds for a line whose rate changes all the time."""
+    line = advice.line
+    if not autorate.varies(line):
+        return []
+    rates = "the recorded rate" if line.trace else f"{_rate(line.down_bps)} down and {_rate(line.up_bps)} up"
+    found = [
+        f"The rate of this line changes all the time, and this holds at {rates}: where the line is slower than a fixed "
+        "shaper, that does nothing, and where it is faster, the rest is lost. cake-autorate follows the rate by pings."
+    ]
+    if line.layer.name == "starlink":
+        found.append(
+            "Starlink assigns satellites anew every 15 s, for all dishes at once (arXiv:2307.00402), and its users "
+            "report queues there that pings do not show (cake-autorate, issue 393): where it stutters with "
+            "cake-autorate, shape to the lowest rate that you see."
+        )
+    return found

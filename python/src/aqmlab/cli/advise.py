@@ -9,7 +9,7 @@ import typer
 
 from aqmlab.cli.compare import Force, Jobs, Json, OptText, Out, Quiet, Seeds, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
-from aqmlab.vocabulary.errors import CheckError, InputError
+from aqmlab.vocabulary.errors import CheckError, InputError, about
 from aqmlab.vocabulary.json_text import json_text
 from aqmlab.vocabulary.units import bytes_per_second, format_rate, parse_bytes, parse_fraction, parse_rate, parse_span
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from aqmlab.advice import Advice, Line
+    from aqmlab.advice.thresholds import Figure
+
+# A longer name of a setup stands in a line of its own, so that the table has room in 80 columns.
+LONGEST_NAME = 13
+# Lines that are none of a home's own, and what to do about them today.
+WIRELESS = ("wifi", "wi-fi", "wlan")
 
 
 def advise(
@@ -24,7 +30,7 @@ def advise(
     up: Annotated[str, typer.Option("--up", metavar="R", help="Rate from the home, or a link trace: its mean rate.")],
     linklayer: Annotated[
         OptText,
-        typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl (ptm), docsis (cable), ethernet (fibre), lte."),
+        typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl, cable, fibre, lte, starlink."),
     ] = None,
     overhead: Annotated[
         str,
@@ -129,6 +135,13 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
         """Whether it is meant as one: rates begin with a digit, and have no other folder or ending."""
         return "/" in text or not text[:1].isdigit() or Path(text).suffix[1:2].isalpha()
 
+    if (linklayer or "").lower() in WIRELESS:
+        raise about(
+            "linklayer",
+            f"'{linklayer}' is not simulated: name the line behind it; for Wi-Fi itself, use an access point whose "
+            "driver queues by station (OpenWrt with ath9k, ath10k or mt76), and a wire where you can",
+            "--linklayer",
+        )
     (down_bps, trace), (up_bps, _) = rate("--down", down), rate("--up", up)
     try:
         kind = layer(linklayer or ("lte" if trace else "ethernet"))
@@ -161,56 +174,50 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
 
 
 def _shown(advice: Advice, interface: str) -> list[RenderableType]:
-    from rich.table import Table
+    from aqmlab.advice import autorate, paste, words
 
-    from aqmlab.advice import paste, words
-
-    headline, *others = words.sentences(advice)
-    parts: list[RenderableType] = [Text(headline, style="bold"), *map(Text, others), "", _table(advice)]
-    parts += [Text(words.LEGEND, style="dim"), ""]
+    headline, reason, *others = words.sentences(advice)
+    parts: list[RenderableType] = [Text(headline, style="bold"), Text(reason), "", *map(Text, others), ""]
+    parts += [_table(advice), Text(words.LEGEND, style="dim"), ""]
     found = paste.interfaces(advice.line, interface)
     for title, lines in (
         (f"Linux ({found})", paste.tc(advice.chosen, advice.line, interface)),
         ("To undo it", paste.undo(advice.chosen, advice.line, interface)),
         (words.openwrt(advice), paste.sqm(advice.for_openwrt, advice.line, interface)),
+        (
+            f"cake-autorate, beside SQM with cake: {autorate.FILE} (rates not simulated)",
+            autorate.settings(advice.line, interface),
+        ),
     ):
         if lines or title.startswith("OpenWrt"):
             parts += [Text(title, style="bold"), *lines, ""]
-    parts.append(Text("What this rests on", style="bold"))
-    assumptions = Table.grid(padding=(0, 1, 0, 0))
-    for one in words.assumptions(advice):
-        assumptions.add_row(Text("-", style="dim"), Text(one, style="dim"))
+    parts += [Text(one, style="dim") for one in words.brief(advice)]
     warnings = [*([found.notice] if found.notice else []), *advice.result.warnings]
-    return [*parts, assumptions, *(Text(f"warning: {one}", style="yellow") for one in warnings), ""]
+    return [*parts, *(Text(f"warning: {one}", style="yellow") for one in warnings), ""]
 
 
 def _table(advice: Advice) -> RenderableType:
-    from rich.table import Table
-
     from aqmlab.advice.thresholds import FIGURES
-    from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
+    from aqmlab.advice.verdict import PING
+    from aqmlab.cli import columns
 
-    # Without intervals, which the page has, it fits into 80 columns.
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("Way")
-    table.add_column("Behind\nsteps", justify="right")
-    table.add_column("Grade\n+ms", justify="right", no_wrap=True)
-    table.add_column("RPM", justify="right")
-    for figure in FIGURES:
-        table.add_column(f"{figure.title}\n{figure.unit}", justify="right")
+    # Without intervals, steps and round trips a minute, which the page has, it fits into 80 columns.
+    heads = [("Grade", "ping +ms"), *((title, unit) for title, unit in map(_head, FIGURES))]
+    lines = []
     for one in advice.verdict.judged:
-        cells = [
-            Text(f"{one.behind:.1f}"),
-            Text(f"{one.grade} {one.values[PING].value:.0f}"),
-            Text(f"{one.values[RPM].value:.0f}"),
-        ]
+        cells = [columns.marked(f"{one.grade} {one.values[PING].value:.0f}", "")]
         for figure in FIGURES:
             is_worse = figure.name in one.worse
-            median = f"{one.values[GAME_MEDIAN].value:.0f}/" if figure.name == "game_rtt_ms" else ""
-            text = f"{median}{one.shown(figure)}{'*' if is_worse else ' '}"
-            cells.append(Text(text, style="red" if is_worse else ""))
-        table.add_row(Text(one.name, style="bold" if one.name == advice.chosen.name else ""), *cells)
-    return table
+            cells.append(columns.marked(one.shown(figure), "*" if is_worse else "", style="red" if is_worse else ""))
+        lines.append((one.name, cells))
+    return columns.table(heads, lines, left=LONGEST_NAME)
+
+
+def _head(figure: Figure) -> tuple[str, str]:
+    """Return the title and the unit of a figure in few letters."""
+    short = {"page_load_s": "Page", "game_rtt_ms": "Game", "video_stall_s": "Stalls"}
+    units = {"call_mos": "MOS", "video_stall_s": "s/min"}
+    return short.get(figure.name, figure.title), units.get(figure.name, figure.unit.rpartition(", ")[2])
 
 
 __all__ = ["advise", "check_rate"]

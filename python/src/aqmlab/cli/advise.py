@@ -65,7 +65,7 @@ def advise(
     quiet: Quiet = False,
     force: Force = False,
 ) -> None:
-    """Say which discipline a home's line should have, what it brings and costs, and the lines to paste.
+    """Recommend a queue discipline for a home line, with its gains, costs and lines to paste.
 
     For example:
 

@@ -26,7 +26,7 @@ def classify(
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of what classifiers draw.")] = 1,
     limit: Annotated[int, typer.Option("--flows", min=0, help="How many of the heaviest flows are listed.")] = 20,
 ) -> None:
-    """Show the packets of captures to classifiers of heavy flows, and compare with exact byte counts."""
+    """Run heavy-hitter classifiers on captures, and compare with exact byte counts."""
     from aqmlab.analysis import classification
     from aqmlab.vocabulary.units import parse_fraction, parse_span
 

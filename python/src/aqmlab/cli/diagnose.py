@@ -48,7 +48,7 @@ def diagnose(
     quiet: Quiet = False,
     force: Force = False,
 ) -> None:
-    """Tell rate, round trip, bufferbloat, buffer, losses and marks of a line by a capture of it, each with how sure.
+    """Estimate rate, RTT, bufferbloat, buffer, loss and marking from a capture, with confidence.
 
     A capture of a minute in which something large is downloaded, and something is uploaded, tells most.
 

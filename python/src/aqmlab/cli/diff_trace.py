@@ -36,7 +36,7 @@ def diff_trace(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    r"""Run a scenario in two engines or with two stacks, and show the first event in which they differ.
+    r"""Run a scenario in two engines or with two stacks, and show their first difference.
 
     A flow starts at once unless it says when.
 

@@ -23,7 +23,7 @@ def doctor(
     as_json: Json = None,
     force: Force = False,
 ) -> None:
-    """Say whether live links work on this machine, what is missing and how to get it.
+    """Check whether live links work on this machine, and how to get what is missing.
 
     The status is 1 where none can be made.
     """

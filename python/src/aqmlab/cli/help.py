@@ -29,13 +29,13 @@ OPTIONS = {
     "Output": ("out", "report", "log", "pcap", "as_json", "force", "quiet", "help"),
 }  # fmt: skip
 COMMANDS = {
-    "Your own line": ("advise", "diagnose"),
+    "Home line": ("advise", "diagnose"),
     "Experiments": ("compare", "sweep", "run", "suite", "tune"),
     "Live": ("link", "live-compare", "doctor"),
     "Papers": ("reproduce",),
     "Results": ("report", "plot", "export", "merge"),
-    "What there is": ("aqm", "flows", "metrics", "engine", "schema", "teach"),
-    "Besides": (),
+    "Catalogue": ("aqm", "flows", "metrics", "engine", "schema", "teach"),
+    "Tools": (),
 }
 LONGEST_NAME = 26
 
@@ -151,7 +151,7 @@ def commands(lines: dict[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
         return [("Commands", list(lines.items()))]
     groups: dict[str, list[tuple[str, str]]] = {name: [] for name in COMMANDS}
     for command in [*(one for one in place if one in lines), *(one for one in lines if one not in place)]:
-        groups[place.get(command, "Besides")].append((command, lines[command]))
+        groups[place.get(command, "Tools")].append((command, lines[command]))
     return list(groups.items())
 
 

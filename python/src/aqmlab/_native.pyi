@@ -5,7 +5,7 @@ Quantities are whole numbers in base units: nanoseconds, bit/s, bytes, packets.
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol, Self, TypeAlias, final
+from typing import Any, Final, Protocol, Self, TypeAlias, final, type_check_only
 
 from typing_extensions import disjoint_base
 
@@ -98,6 +98,7 @@ __all__ = [
     "write_option",
 ]
 
+@type_check_only
 class FlowFiles(Protocol):
     """What places and reads the files that flow specs name."""
 

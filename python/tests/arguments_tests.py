@@ -27,7 +27,7 @@ def numbers_that_are_none_are_refused_by_name(given: dict[str, Any], says: str) 
         aqmlab.tune(aqm="pie target 5ms..50ms", minimise="qdelay_mean_ms", trials=1, **{**scenario, **given})
 
 
-@pytest.mark.parametrize("name", ["trials", "front", "training_seeds", "sensitivity"])
+@pytest.mark.parametrize("name", ["trials", "pareto", "training_seeds", "sensitivity"])
 def counts_of_a_tuning_are_whole_numbers(name: str) -> None:
     with pytest.raises(InputError, match=f"{name}: 'x' is no whole number: allowed is "):
         aqmlab.tune(

@@ -165,7 +165,6 @@ def the_kernel_is_traced_beside_the_simulator() -> None:
         (":stack=linux", "2ms", "148.3 ms", "148.3 ms"),
         (":stack=linux", "2ms", "3.2 ms after", "3.2 ms later"),
         (":stack=linux", "5ms", "231.7 ms of the flow: native has ack 57, and linux ack 56", "until 231.7 ms"),
-        (":stack=linux:ssthresh=flight", "5ms", "data 56", "segment 56"),
     ],
 )
 def the_page_says_where_its_examples_part(keys: str, tolerance: str, says: str, page: str) -> None:

@@ -36,7 +36,7 @@ from aqmlab.engine.linux import (
     watchdog,
 )
 from aqmlab.engine.linux.job import START_NS
-from aqmlab.results import summary
+from aqmlab.results import differences
 from aqmlab.scenario.model import Scenario
 from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.errors import Cancelled, CheckError, InputError, MachineError
@@ -376,7 +376,7 @@ def an_aqm_may_name_its_engine() -> None:
 
 def an_aqm_in_another_engine_is_compared_with_itself() -> None:
     aqms = ["pie on native", "pie on linux", "codel on native", "codel on linux", "fifo"]
-    assert [summary._reference(aqm, aqms) for aqm in aqms[1:]] == [
+    assert [differences.reference(aqm, aqms) for aqm in aqms[1:]] == [
         "pie on native",
         "pie on native",
         "codel on native",

@@ -97,6 +97,8 @@ def test_what_advise_prints_comes_back(name: str) -> None:
         expected = f"{way.up} {line.layer.cake}" if way.up.startswith("cake") else way.up
         found, meant = Spec.parse(back), Spec.parse(_linux(expected))
         differing = {key for key in meant.given if found.params[key] != meant.params[key]} - {"bandwidth"}
+        # No cells are what a layer has that is not of DSL, written or not.
+        differing -= {"cells"} if meant.params.get("cells") == "noatm" and "cells" not in found.given else set()
         assert not differing, (printed, back, meant.canonical)
         assert found.name == meant.name
 

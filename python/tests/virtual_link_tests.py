@@ -190,7 +190,7 @@ def a_full_queue_is_served_without_a_gap(tmp_path: Path) -> None:
 
 def two_runs_of_kernel_tcp_write_the_same_bytes(tmp_path: Path) -> None:
     plan = {"down": 2, "up": 0, "ping_s": 0.02, "warmup_s": 0.5, "duration_s": 1.5, "datagrams": {"count": 0}}
-    plan |= {"rated": {"count": 0}, "browser": ""}
+    plan |= {"rated": {"count": 0}, "browser": "", "connect_s": 10.0}
     program = [sys.executable, "-P", "-m", "aqmlab.live.workload"]
     jobs = [_run(tmp_path / name, "fq_codel", [*program, "server"], [*program, json.dumps(plan)]) for name in "ab"]
     for name in ("log.csv", "near.pcapng"):

@@ -119,5 +119,5 @@ fn what_is_wrong_in_a_scenario_is_named() {
     let problem = refused(json!({"stack": "quinn", "cc": "vegas"}));
     assert!(problem.contains("cc is \"vegas\""), "{problem}");
     let problem = refused(json!({"stack": "quinn", "stremas": 2}));
-    assert!(problem.contains("stremas is unknown, did you mean 'streams'?"), "{problem}");
+    assert!(problem.contains("unknown field 'stremas', did you mean 'streams'?"), "{problem}");
 }

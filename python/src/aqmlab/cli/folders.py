@@ -222,7 +222,7 @@ def export(
     if (csv or latex) and not (aqm is None and seed is None and point is None):
         raise about("export", "--aqm, --seed and --point choose among single runs, with --flent, --pcapng or --qlog")
     if tap is not None and not pcapng:
-        raise about("export", "--at goes with --pcapng")
+        raise about("export", "--tap goes with --pcapng")
     if column and not latex:
         raise about("export", "--column goes with --latex")
     chosen = (aqm, check_count("--seed", seed), check_count("--point", point, 0))

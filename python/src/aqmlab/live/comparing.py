@@ -32,7 +32,7 @@ CONNECT_S = 60.0
 # Flows of `compare` that are called otherwise by the kernel.
 KINDS = {"reno": "newreno", "bbr": "bbr1"}
 # Both ends are this program.
-WORKLOAD, RATED, PAGE = ((*QUIETLY, f"aqmlab.live.{name}") for name in ("workload", "rated", "page"))
+WORKLOAD, RATED, PAGE = ((*QUIETLY, f"aqmlab.live.{name}") for name in ("workload", "rated", "web_page"))
 
 
 @dataclass(frozen=True)

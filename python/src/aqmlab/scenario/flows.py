@@ -168,6 +168,7 @@ def of_stack(transport: Transport, name: str) -> tuple[dict[str, str], str]:
 def of_the_field(key: Key) -> Key:
     """Return a key as lists show it: without the transports that an extension has.
 
+    >>> from aqmlab.scenario.kinds import KINDS
     >>> "pmqecn" in of_the_field(keys_of(KINDS["workload"])["transport"]).words
     False
 

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+import golden_record
 import golden_tests
 import pytest
 
@@ -22,7 +22,6 @@ FLOWS = {**golden_tests.FLOWS, "workload": "1*workload:load=0.5:size=exp(50kb)"}
 # What is not foreseen: that a law, or a sender that sends again all that follows a loss, leaves most of the link idle,
 # and that senders do not hear a program that is not theirs.
 FACTORS = {"smoltcp": 4.0, "aqm tcn": 3.0, "program dscp": 12.0, "program pmqecn": 6.0}
-GOLDEN = json.loads(golden_tests.FILE.read_text())
 ALONE: dict[str, Any] = {"rate": "20mbit", "rtt": "20ms", "duration": "4s", "seeds": 4, "aqm": "fifo"}
 
 
@@ -59,5 +58,5 @@ def the_estimate_is_right_within_a_factor_of_two(name: str, options: dict[str, A
 
 @pytest.mark.parametrize("name", golden_tests.CASES)
 def so_it_is_for_every_golden_run(name: str) -> None:
-    events = GOLDEN[name]["metrics"]["events"]
+    events = golden_record.events(name)
     assert _is_right(name, _estimated(golden_tests.CASES[name]) / events, FACTORS.get(name, 2.0))

@@ -1,20 +1,22 @@
 """Golden runs of the simulator: a result stays the same to the last bit.
 
 Every discipline, kind of flow (so every congestion control, rate control and source), topology and program of a switch
-that the registries have has one, and every option with a value other than its default. A new one, or a change that is
-meant to change results, updates `golden/runs.json` (`AQMLAB_GOLDEN=write` before pytest; runs that are as they were
-stay), and gives the reason in its commit. New columns and series may be added without that.
+that the registries have has one, and every option with a value other than its default. `golden/runs` has a file per
+run: its scenario, its main metrics, and a hash of its whole result. `AQMLAB_GOLDEN=write` before pytest writes the
+files. A commit that changes one gives the reason; a new metric, column or series changes only hashes.
 """
 
 from __future__ import annotations
 
-import hashlib
+import functools
 import json
+import math
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+import golden_record
 import polars as pl
 import pytest
 from conftest import ROOT
@@ -26,10 +28,6 @@ from aqmlab.scenario import registry, topologies
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.options import SETTINGS, Option
 from aqmlab.vocabulary.metrics import METRICS, is_metric, split
-
-FILE = Path(__file__).parent / "golden" / "runs.json"
-TAGS = ("point", "aqm", "seed")
-NOT_RESULTS = {*TAGS, "cpu_s", "key", "warnings"}
 
 PLAIN: dict[str, Any] = {"rate": "10mbit", "rtt": "40ms", "duration": "4s", "seeds": 1, "aqm": "fifo"}
 MIXED = ["4*newreno", "2*cubic:ecn=classic:rtt=80ms", "1*cbr:rate=1mbit"]
@@ -153,83 +151,77 @@ for _option in SETTINGS:
         CASES[f"option {_option.name}"] = {**PLAIN, _option.name: _other(_option), "flows": MIXED}
 
 
-def _answer(options: dict[str, Any]) -> dict[str, Any]:
-    """A result: metrics as they are, the rest as a hash per column."""
-    result = aqmlab.compare(**{name: value for name, value in options.items() if value is not None})
-    (run,) = result.runs.iter_rows(named=True)
-    found: dict[str, Any] = {
-        "metrics": {name: value for name, value in run.items() if name not in NOT_RESULTS and value is not None}
-    }
-    for name in ("flows", "queues"):
-        frame: pl.DataFrame = getattr(result, name)
-        found[name] = {column: _digest(frame[column].to_list()) for column in frame.columns if column not in TAGS}
-    for name, columns in (("series", ("time_s", "value")), ("histograms", ("value_ns", "count"))):
-        frame = getattr(result, name)
-        kind = pl.col("name").str.replace(r"^flow\.\d+\.", "flow.")
-        parts = frame.with_columns(kind=kind).partition_by("kind", maintain_order=True)
-        found[name] = {part["kind"][0]: _digest([part[column].to_list() for column in columns]) for part in parts}
-    return found
+@dataclass(frozen=True)
+class Answer:
+    """What a golden run answers: its file, and the metrics that it has and that the simulator put."""
+
+    text: str
+    metrics: frozenset[str]
+    put: frozenset[str]
 
 
-def _digest(values: list[Any]) -> str:
-    """Twelve hexadecimal digits: a hash of the values."""
-    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:12]
-
-
-def _golden() -> dict[str, Any]:
-    """The recorded results."""
-    return dict(json.loads(FILE.read_text())) if FILE.exists() else {}
-
-
-def _changed(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    """Say what of a recorded result is another, or gone."""
-    return [
-        f"{part}.{key}: {found[part].get(key, 'gone')} instead of {value}"
-        for part, entries in expected.items()
-        for key, value in entries.items()
-        if found[part].get(key) != value
-    ]
-
-
-def _pinned(golden: dict[str, Any]) -> set[str]:
-    """Return the plain names of the metrics in recorded results."""
-    return {split(name)[1] for run in golden.values() for name in run["metrics"]}
-
-
-@pytest.mark.skipif(os.environ.get("AQMLAB_GOLDEN") != "write", reason="renews the file, when asked to")
-def golden_runs_are_written_on_request() -> None:
-    FILE.parent.mkdir(exist_ok=True)
-    golden = _golden()
-    pinned = _pinned(golden)
-    for name, options in CASES.items():
-        found = _answer(options)
-        if name not in golden or _changed(golden[name], found) or _pinned({name: found}) - pinned:
-            golden[name] = found
-    FILE.write_text(json.dumps({name: golden[name] for name in CASES}, indent=0, sort_keys=True) + "\n")
-
-
-@pytest.mark.parametrize("name", CASES)
-def a_run_answers_as_it_did_and_in_declared_metrics(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    answered: set[str] = set()
+@functools.cache
+def _answer(name: str) -> Answer:
+    """Run a case."""
+    put: set[str] = set()
 
     def simulated(*task: Any) -> Any:
         run = _native.run(*task)
-        answered.update(run.metrics)
+        put.update(run.metrics)
         return run
 
-    monkeypatch.setattr(native, "simulate", simulated)
-    found = _answer(CASES[name])
-    undeclared = {metric for metric in answered if not is_metric(metric)}
+    options = {option: value for option, value in CASES[name].items() if value is not None}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "simulate", simulated)
+        result = aqmlab.compare(**options)
+    metrics = golden_record.metrics(result.runs)
+    return Answer(golden_record.text(options, result), frozenset(metrics), frozenset(put))
+
+
+@pytest.mark.skipif(os.environ.get("AQMLAB_GOLDEN") != "write", reason="writes the files, when asked to")
+def golden_runs_are_written_on_request() -> None:
+    golden_record.FOLDER.mkdir(parents=True, exist_ok=True)
+    for left in set(golden_record.FOLDER.iterdir()) - set(map(golden_record.file, CASES)):
+        left.unlink()
+    for name in CASES:
+        golden_record.file(name).write_text(_answer(name).text)
+
+
+@pytest.mark.parametrize("name", CASES)
+def a_run_answers_as_it_did_and_in_declared_metrics(name: str) -> None:
+    answer = _answer(name)
+    undeclared = {metric for metric in answer.put if not is_metric(metric)}
+    assert answer.put
     assert not undeclared, "not in aqmlab.metrics"
-    expected = _golden().get(name)
-    assert expected, "no golden run: AQMLAB_GOLDEN=write writes it"
-    assert not _changed(expected, found)
+    assert golden_record.file(name).exists(), "no golden run: AQMLAB_GOLDEN=write writes it"
+    assert answer.text == golden_record.file(name).read_text()
+
+
+def the_hash_is_another_with_any_value_of_a_result() -> None:
+    tables = golden_record.frames(aqmlab.compare(**CASES["aqm codel"]))
+    hashes = [golden_record.digest(tables)]
+    for name, table in tables.items():
+        for column in set(table.columns) - golden_record.NOT_RESULTS:
+            values = table[column].to_list()
+            row = len(values) // 2
+            values[row] = _next(values[row])
+            altered = table.with_columns(pl.Series(column, values))
+            hashes.append(golden_record.digest({**tables, name: altered}))
+    assert len(hashes) > len(tables)
+    assert len(set(hashes)) == len(hashes)
+
+
+def _next(value: Any) -> Any:
+    """Return the nearest other value."""
+    if isinstance(value, str):
+        return f"{value}x"
+    return math.nextafter(value, math.inf) if isinstance(value, float) else (value or 0) + 1
 
 
 def everything_in_the_registries_has_a_golden_run_and_nothing_else() -> None:
-    missing, left = CASES.keys() - _golden().keys(), _golden().keys() - CASES.keys()
-    assert not missing, f"no golden run of {', '.join(sorted(missing))}: AQMLAB_GOLDEN=write writes it"
-    assert not left, f"golden runs of nothing: {', '.join(sorted(left))}"
+    files = sorted(map(golden_record.file, CASES))
+    assert len(set(files)) == len(files), "two cases with one file"
+    assert sorted(golden_record.FOLDER.iterdir()) == files, "AQMLAB_GOLDEN=write writes the files of the cases"
 
 
 @pytest.mark.parametrize("option", SETTINGS, ids=lambda option: option.name)
@@ -246,5 +238,5 @@ UNPINNED = {
 
 
 def every_metric_is_in_a_golden_run() -> None:
-    missing = {metric.name for metric in METRICS} - _pinned(_golden())
-    assert missing == UNPINNED.keys(), "a case that answers it, and AQMLAB_GOLDEN=write"
+    answered = {split(metric)[1] for name in CASES for metric in _answer(name).metrics}
+    assert {metric.name for metric in METRICS} - answered == UNPINNED.keys(), "a case that answers it"

@@ -13,6 +13,7 @@ LEAST, START = 0.2, 0.6
 LEAST_OF_MEAN, MOST_OF_MEAN = 0.25, 4.0
 # Linux cuts the name of SQM's device, `ifb4` and that of the interface, to so many letters.
 LONGEST_NAME = 15
+# Where cake-autorate installs itself on a router with OpenWrt: no path of this machine.
 FILE = "/root/cake-autorate/config.primary.sh"
 
 

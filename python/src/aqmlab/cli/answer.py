@@ -60,33 +60,33 @@ def _scenario(shown: Result) -> list[RenderableType]:
     heads = [(column.title, column.unit) for column in found.columns]
     lines = [(names[aqm], [columns.marked(*cell) for cell in cells]) for aqm, cells in found.lines.items()]
     head = Text(setting_line(shown))
-    return [head, "", *_told(headlines(shown), names), columns.table(heads, lines), *_notes(found.notes), ""]
+    return [head, "", *_headline_rows(headlines(shown), names), columns.table(heads, lines), *_notes(found.notes), ""]
 
 
 def _sweep(shown: Result, width: int) -> list[RenderableType]:
     names = _names(shown)
     parts: list[RenderableType] = [Text(sweep_line(shown)), ""]
-    told = over_settings.headlines(shown)
-    first = listed(list(dict.fromkeys(names[one.reference] for one in told))) if told else ""
-    if told:
-        parts += [Text(f"Against {first}, and in how many settings:"), *_told(told, names)]
+    rows = over_settings.headlines(shown)
+    first = listed(list(dict.fromkeys(names[one.reference] for one in rows))) if rows else ""
+    if rows:
+        parts += [Text(f"Against {first}, and in how many settings:"), *_headline_rows(rows, names)]
     spans = over_settings.ranges(shown)
     parts += [*map(Text, spans), ""] if spans else []
     parts += heat(shown, names, width)
-    if told and len(shown.seeds) > 1:
+    if rows and len(shown.seeds) > 1:
         text = f"{DIFFERS} differs from {first} beyond chance, {ALIKE} no clear difference; darker is worse."
         parts.append(Text(text, style="dim"))
-    turned = flipped(shown)
-    return [*parts, "", *turned, ""] if turned else [*parts, ""]
+    flip_lines = flipped(shown)
+    return [*parts, "", *flip_lines, ""] if flip_lines else [*parts, ""]
 
 
-def _told(told: Sequence[Headline], names: Mapping[str, str]) -> list[RenderableType]:
-    if not told:
+def _headline_rows(rows: Sequence[Headline], names: Mapping[str, str]) -> list[RenderableType]:
+    if not rows:
         return []
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, max_width=columns.LONGEST_NAME)
     grid.add_column()
-    for one in told:
+    for one in rows:
         grid.add_row(Text(names[one.aqm], "bold"), Text(one.words))
     return [Padding(grid, (0, 0, 0, INDENT)), ""]
 

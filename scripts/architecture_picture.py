@@ -26,6 +26,7 @@ CRATES = {
     "aqm-advice": "what a home's line should have: ways, figures, choice",
     "aqm-scenario": "what people write: a discipline, or tc's text",
     "aqm-sim": "the simulator: opens no file, reads no clock",
+    "aqm-path": "devices, media, wires and meters behind a queue",
     "aqm-io": "captures, link traces, histograms: from bytes to bytes",
     "aqm-core": "the disciplines: no clock, no I/O, no allocation per packet",
 }

@@ -26,7 +26,7 @@ def unsafe_code_is_in_a_file_of_each_border_one_of_the_simulator_and_one_room_of
     calls = [f"crates/aqm-link/src/os/{name}.rs" for name in ("clock", "device", "process", "ring", "tap")]
     borders = ["crates/aqm-capi/src/lib.rs", "crates/aqm-python/src/memory.rs"]
     assert sorted(found) == sorted([*calls, *borders, "crates/aqm-sim/src/prefetch.rs"])
-    for crate in ("aqm-advice", "aqm-core", "aqm-io", "aqm-scenario"):
+    for crate in ("aqm-advice", "aqm-core", "aqm-io", "aqm-path", "aqm-scenario"):
         assert "#![forbid(unsafe_code)]" in (ROOT / "crates" / crate / "src/lib.rs").read_text()
     assert 'unsafe_code = "deny"' in (ROOT / "Cargo.toml").read_text()
 

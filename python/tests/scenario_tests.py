@@ -318,6 +318,19 @@ def quick_replaces_what_it_names(tmp_path: Path) -> None:
     assert [(len(plan.seeds), plan.contestants[1].spec.params["target"]) for plan in plans] == [(3, "5ms")]
 
 
+def quick_names_the_points_of_a_sweep_that_it_runs(tmp_path: Path) -> None:
+    named = VALUES.replace('target = ["5ms", "15ms"]', 'target = { short = "5ms", long = "15ms" }')
+    for chosen, points in (("short", [("short", "5ms")]), ("20ms", [("20ms", "20ms")])):
+        path = _file(tmp_path, named.replace('sweep.target = ["5ms"]', f'sweep.target = ["{chosen}"]'))
+        experiment = scenario.load(path, quick=True)
+        plans = [scenario.resolve(point) for point in experiment.points]
+        found = [
+            (point.point["target"], plan.contestants[1].spec.params["target"])
+            for point, plan in zip(experiment.points, plans, strict=True)
+        ]
+        assert found == points
+
+
 def paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "a.down").write_text("6\n12\n")
     path = _file(tmp_path, 'aqm = "fifo"\nrtt = "40ms"\nlink_trace = "a.down"\n')

@@ -187,7 +187,17 @@ def _shortened(table: dict[str, Any], quick: dict[str, Any], place: str) -> dict
         tables = [table.get(key), quick.get(key)]
         if any(isinstance(one, dict) for one in tables):
             inner[key] = {name: value for one in tables if isinstance(one, dict) for name, value in one.items()}
+    if "sweep" in inner:
+        full = table.get("sweep", {})
+        inner["sweep"] = {key: _chosen(full.get(key), value) for key, value in inner["sweep"].items()}
     return {**table, **quick, **inner}
+
+
+def _chosen(full: object, values: object) -> object:
+    """Return the values of a sweep; the names of some of its points stand for these points."""
+    if isinstance(full, dict) and isinstance(values, list) and all(name in full for name in values):
+        return {name: full[name] for name in values}
+    return values
 
 
 def _value(key: str, value: object, place: str, folder: Path) -> object:

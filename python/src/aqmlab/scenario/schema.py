@@ -74,7 +74,7 @@ def experiment() -> Schema:
                 "pattern": "^(grid|(latin|sobol)\\*[0-9]+)$",
             },
             "quick": {
-                "description": "values for a quick run",
+                "description": "values for a quick run; of a sweep of named points, the names of those that it runs",
                 "type": "object",
                 "properties": {**options, **tables},
                 "additionalProperties": False,

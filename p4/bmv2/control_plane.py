@@ -1,4 +1,4 @@
-"""PMQECN's control plane: reads what a BMv2 switch counted, solves the programme for each port, writes what it found.
+"""PMQECN's control plane: reads what a BMv2 switch counted, solves the optimization for each port, writes what it found.
 
     python -m bmv2.control_plane --thrift 9090 --port 3 --service 300
 
@@ -102,7 +102,7 @@ class Controller:
         return decision
 
     def decide(self, arrivals: tuple[int, ...], waits: tuple[float, ...], elapsed: float) -> Decision:
-        """Solve the programme for what came in so many seconds."""
+        """Solve the optimization for what came in so many seconds."""
         settings = self._settings
         rates = tuple(count / elapsed for count in arrivals)
         best = pmqecn.solve(

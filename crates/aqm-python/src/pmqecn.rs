@@ -4,7 +4,7 @@ use crate::error::input;
 use aqm_core::random::Random;
 use aqm_papers::pmqecn::evolution::Evolution;
 use aqm_papers::pmqecn::model::Queue;
-use aqm_papers::pmqecn::optimizer::{Class, Infeasible, Objective, Programme, Quality};
+use aqm_papers::pmqecn::optimizer::{Class, Infeasible, Objective, Optimizer, Quality};
 use pyo3::prelude::*;
 
 /// Service rates, thresholds, arrival rates, why infeasible, costs of both layers.
@@ -63,9 +63,9 @@ pub(crate) fn pmqecn_solve(
     let classes: PyResult<Vec<Class>> = classes.into_iter().map(class).collect();
     let objective = named("objective", objective, &OBJECTIVES)?;
     let evolution = Evolution::PMQECN;
-    let programme =
-        Programme { classes: classes?, service, capacity, link, links, objective, bounded: false, evolution };
-    let solution = py.detach(|| programme.solve(&mut Random::stream(seed, "pmqecn")));
+    let optimizer =
+        Optimizer { classes: classes?, service, capacity, link, links, objective, bounded: false, evolution };
+    let solution = py.detach(|| optimizer.solve(&mut Random::stream(seed, "pmqecn")));
     Ok((
         solution.service,
         solution.thresholds,

@@ -99,7 +99,7 @@ fn run_from(
     monitor: &Monitor,
     warmup: Time,
 ) -> Result<Report, RunError> {
-    let mut setup = simulation::setup::Setup::build(scenario, aqm, inputs, seed, monitor)?;
+    let mut setup = simulation::build::Setup::build(scenario, aqm, inputs, seed, monitor)?;
     let end = Time::from_nanos(scenario.duration_ns);
     setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), monitor)?;
     reporting::results::report(setup, end)

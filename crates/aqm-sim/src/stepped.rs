@@ -6,7 +6,7 @@ use crate::report::{Monitor, Report, RunError, Series};
 use crate::reporting;
 use crate::scenario::Scenario;
 use crate::scenario::inputs::Inputs;
-use crate::simulation::setup::Setup;
+use crate::simulation::build::Setup;
 use crate::simulation::state::Simulation;
 use aqm_core::backlog::Backlog;
 use aqm_core::counters::Counters;

@@ -487,7 +487,7 @@ def pmqecn_solve(
     objective: str,
     seed: int,
 ) -> tuple[list[float], list[int], list[float], str | None, list[float]]:
-    """Solve PMQECN's programme for classes of (kind, packets per second, seconds waited).
+    """Solve PMQECN's optimization for classes of (kind, packets per second, seconds waited).
 
     Returns service rates, thresholds, arrival rates, why the first layer has no solution, and the costs of both layers.
     Raises `InputError`.

@@ -1,8 +1,8 @@
-//! The control plane: each period it measures what arrived, solves the programme for each port, and installs weights,
+//! The control plane: each period it measures what arrived, solves the optimization for each port, and installs weights,
 //! thresholds and the rates that senders are told.
 
 use super::evolution::Evolution;
-use super::optimizer::{Class, Objective, Programme, Quality};
+use super::optimizer::{Class, Objective, Optimizer, Quality};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
 use aqm_sim::switch::control_plane::{ControlPlane, Write};
@@ -85,8 +85,8 @@ impl Solver {
         Solver { settings, registers, random, before, last: Time::ZERO }
     }
 
-    /// The programme of a port, from its first place in the registers on.
-    fn programme(&self, port: usize, elapsed: f64, state: &State) -> Programme {
+    /// The optimizer of a port, from its first place in the registers on.
+    fn optimizer(&self, port: usize, elapsed: f64, state: &State) -> Optimizer {
         let (settings, first) = (&self.settings, port * self.settings.classes.len());
         let (arrivals, waits) =
             (state.registers(self.registers.arrivals), state.registers(self.registers.waits));
@@ -95,7 +95,7 @@ impl Solver {
             let arrival = (arrivals[place] - self.before[place]) as f64 / elapsed;
             Class { quality: *quality, arrival, wait: waits[place] as f64 / 1e9 }
         };
-        Programme {
+        Optimizer {
             classes: settings.classes.iter().enumerate().map(class).collect(),
             service: settings.services[port],
             capacity: settings.capacity,
@@ -120,17 +120,17 @@ impl ControlPlane for Solver {
     fn on_timer(&mut self, now: Time, state: &State, writes: &mut Vec<Write>) {
         let elapsed = now.since(self.last).as_secs_f64();
         for port in 0..self.settings.services.len() {
-            let programme = self.programme(port, elapsed, state);
+            let optimizer = self.optimizer(port, elapsed, state);
             // A port that nothing comes to has nothing to divide.
-            if programme.service == 0.0 || programme.classes.iter().all(|class| class.arrival == 0.0) {
+            if optimizer.service == 0.0 || optimizer.classes.iter().all(|class| class.arrival == 0.0) {
                 continue;
             }
-            let solution = programme.solve(&mut self.random);
-            let round = self.settings.round.map_or(programme.service, f64::from);
+            let solution = optimizer.solve(&mut self.random);
+            let round = self.settings.round.map_or(optimizer.service, f64::from);
             let held = self.settings.hold && solution.infeasible.is_some();
-            for (number, class) in programme.classes.iter().enumerate() {
-                let index = port * programme.classes.len() + number;
-                let weight = round * solution.service[number] / programme.service;
+            for (number, class) in optimizer.classes.iter().enumerate() {
+                let index = port * optimizer.classes.len() + number;
+                let weight = round * solution.service[number] / optimizer.service;
                 let mut set = |array, value: f64| {
                     writes.push(Write::Register { array, index, value: value.round().max(1.0) as u64 });
                 };

@@ -1,4 +1,4 @@
-//! The two-layer programme (equations 9 to 14, algorithm 2): from what arrives, the best service rates and with them
+//! The two-layer optimization (equations 9 to 14, algorithm 2): from what arrives, the best service rates and with them
 //! weights and marking thresholds; from those, the best arrival rates, which senders are told.
 //!
 //! # Objectives
@@ -17,7 +17,7 @@
 //! minimised before the cost is. Where more arrives than can be served the first layer has no solution: then the
 //! service is divided equally, as the authors' code does, and the second layer says what may arrive.
 //!
-//! The authors' code searches service rates between 0 and N instead of Gamma ([`Programme::bounded`]): a class of which N
+//! The authors' code searches service rates between 0 and N instead of Gamma ([`Optimizer::bounded`]): a class of which N
 //! packets per second or more arrive has no solution there.
 
 use super::evolution::{Evolution, Fitness, minimise};
@@ -58,7 +58,7 @@ pub enum Objective {
 
 /// What is to be divided among the classes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Programme {
+pub struct Optimizer {
     /// The classes.
     pub classes: Vec<Class>,
     /// Gamma, packets that the port sends per second.
@@ -77,7 +77,7 @@ pub struct Programme {
     pub evolution: Evolution,
 }
 
-/// What the programme says.
+/// What the optimizer found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// mu_i*, packets served per second; they sum to Gamma and are the weights of algorithm 2.
@@ -117,7 +117,7 @@ impl Infeasible {
 /// Coordinates stay so far from the faces of the cube, where a class would arrive as fast as it is served, or not at all.
 const MARGIN: f64 = 1e-6;
 
-impl Programme {
+impl Optimizer {
     /// Solves both layers.
     ///
     /// # Panics
@@ -235,10 +235,10 @@ mod tests {
     use super::*;
 
     /// The paper's port: 1000 packets per second, 64 packets, three links of 12 500 packets per second.
-    fn programme(arrivals: [f64; 3], objective: Objective) -> Programme {
+    fn optimizer(arrivals: [f64; 3], objective: Objective) -> Optimizer {
         let class = |(quality, arrival)| Class { quality, arrival, wait: 0.01 };
         let qualities = [Quality::Voice, Quality::Video, Quality::File];
-        Programme {
+        Optimizer {
             classes: qualities.into_iter().zip(arrivals).map(class).collect(),
             service: 1000.0,
             capacity: 64,
@@ -250,20 +250,20 @@ mod tests {
         }
     }
 
-    fn solve(programme: &Programme) -> Solution {
-        programme.solve(&mut Random::stream(1, "programme"))
+    fn solve(optimizer: &Optimizer) -> Solution {
+        optimizer.solve(&mut Random::stream(1, "optimizer"))
     }
 
     #[test]
     fn as_printed_the_first_class_gets_what_arrives_and_no_more() {
-        let solution = solve(&programme([100.0, 100.0, 100.0], Objective::Printed));
+        let solution = solve(&optimizer([100.0, 100.0, 100.0], Objective::Printed));
         assert!(solution.service[0] < 101.0, "{solution:?}");
         assert_eq!(solution.thresholds[0], 7); // 64 of 1000 packets, for one in ten
     }
 
     #[test]
     fn normalised_equal_classes_get_nearly_equal_service() {
-        let solution = solve(&programme([200.0, 200.0, 200.0], Objective::Normalised));
+        let solution = solve(&optimizer([200.0, 200.0, 200.0], Objective::Normalised));
         assert!(solution.service.iter().all(|mu| (250.0..450.0).contains(mu)), "{solution:?}");
         assert!((solution.service.iter().sum::<f64>() - 1000.0).abs() < 1e-9);
         assert_eq!(solution.infeasible, None);
@@ -272,20 +272,20 @@ mod tests {
     #[test]
     fn where_delays_alone_count_the_spare_service_goes_by_the_square_root_of_the_arrivals() {
         // Kleinrock's capacity assignment: mu_i = lambda_i + spare sqrt(lambda_i) / sum of the square roots.
-        let mut programme = programme([64.0, 16.0, 4.0], Objective::Normalised);
-        for class in &mut programme.classes {
+        let mut optimizer = optimizer([64.0, 16.0, 4.0], Objective::Normalised);
+        for class in &mut optimizer.classes {
             class.quality = Quality::File; // no loss at this load
         }
         let spare = 1000.0 - 84.0;
         let expected = [64.0 + spare * 8.0 / 14.0, 16.0 + spare * 4.0 / 14.0, 4.0 + spare * 2.0 / 14.0];
-        for (mu, expected) in solve(&programme).service.iter().zip(expected) {
+        for (mu, expected) in solve(&optimizer).service.iter().zip(expected) {
             assert!((mu - expected).abs() < 0.01 * expected, "{mu} and {expected}");
         }
     }
 
     #[test]
     fn an_overloaded_port_is_divided_equally_and_says_what_may_arrive() {
-        let solution = solve(&programme([900.0, 300.0, 300.0], Objective::Normalised));
+        let solution = solve(&optimizer([900.0, 300.0, 300.0], Objective::Normalised));
         assert_eq!(solution.infeasible, Some(Infeasible::Overload));
         assert_eq!(solution.service, [1000.0 / 3.0; 3]);
         assert_eq!(solution.thresholds, [22; 3]);
@@ -295,16 +295,16 @@ mod tests {
 
     #[test]
     fn a_search_of_fewer_generations_is_less_exact() {
-        let full = programme([300.0, 200.0, 100.0], Objective::Normalised);
+        let full = optimizer([300.0, 200.0, 100.0], Objective::Normalised);
         let short =
-            Programme { evolution: Evolution { generations: 1, ..Evolution::PMQECN }, ..full.clone() };
+            Optimizer { evolution: Evolution { generations: 1, ..Evolution::PMQECN }, ..full.clone() };
         let ([exact, _], [rough, _]) = (solve(&full).cost, solve(&short).cost);
         assert!(exact < rough && rough < 2.0 * exact, "{exact} {rough}");
     }
 
     #[test]
     fn within_the_authors_bound_a_class_of_sixty_four_packets_per_second_has_no_solution() {
-        let bounded = |arrivals| Programme { bounded: true, ..programme(arrivals, Objective::Printed) };
+        let bounded = |arrivals| Optimizer { bounded: true, ..optimizer(arrivals, Objective::Printed) };
         let solution = solve(&bounded([60.0, 40.0, 20.0]));
         assert_eq!(solution.infeasible, None);
         assert!((solution.service.iter().sum::<f64>() - 1000.0).abs() < 1e-9);
@@ -313,34 +313,34 @@ mod tests {
         assert!(solution.arrival.iter().all(|lambda| *lambda < 64.0), "{solution:?}");
         let beyond = solve(&bounded([64.0, 40.0, 20.0]));
         assert_eq!((beyond.infeasible, beyond.service), (Some(Infeasible::Bound), vec![1000.0 / 3.0; 3]));
-        assert_eq!(solve(&programme([64.0, 40.0, 20.0], Objective::Printed)).infeasible, None);
+        assert_eq!(solve(&optimizer([64.0, 40.0, 20.0], Objective::Printed)).infeasible, None);
     }
 
     #[test]
     fn a_share_that_is_whole_is_not_rounded_up() {
         // 15 packets for three classes: 15 * (12 500 / 3) / 12 500 is above 5 by a last digit.
-        let programme = Programme {
+        let optimizer = Optimizer {
             service: 12_500.0,
             capacity: 15,
-            ..programme([9e3, 3e3, 3e3], Objective::Normalised)
+            ..optimizer([9e3, 3e3, 3e3], Objective::Normalised)
         };
-        assert_eq!(solve(&programme).thresholds, [5; 3]);
+        assert_eq!(solve(&optimizer).thresholds, [5; 3]);
     }
 
     #[test]
     fn a_switch_too_small_for_any_division_says_so() {
-        let mut programme = programme([300.0, 300.0, 300.0], Objective::Normalised);
-        programme.capacity = 1;
-        let solution = solve(&programme);
+        let mut optimizer = optimizer([300.0, 300.0, 300.0], Objective::Normalised);
+        optimizer.capacity = 1;
+        let solution = solve(&optimizer);
         assert_eq!(solution.infeasible, Some(Infeasible::Capacity));
-        assert_eq!(programme.judge(&solution.service, &solution.arrival).violation, 0.0);
+        assert_eq!(optimizer.judge(&solution.service, &solution.arrival).violation, 0.0);
     }
 
     #[test]
     fn an_idle_switch_and_idle_classes_have_answers_too() {
         for objective in [Objective::Normalised, Objective::Printed] {
             for arrivals in [[0.0; 3], [500.0, 0.0, 0.0], [0.0, 0.0, 999.0]] {
-                let solution = solve(&programme(arrivals, objective));
+                let solution = solve(&optimizer(arrivals, objective));
                 let rates = solution.service.iter().chain(&solution.arrival).chain(&solution.cost);
                 assert!(
                     rates.clone().all(|rate| rate.is_finite() && *rate >= 0.0),
@@ -358,9 +358,9 @@ mod tests {
             let shares = [random.uniform(), random.uniform(), random.uniform()];
             let arrivals = shares.map(|share| 1000.0 * load * share / shares.iter().sum::<f64>());
             let objective = if round % 2 == 0 { Objective::Normalised } else { Objective::Printed };
-            let mut programme = programme(arrivals, objective);
-            programme.capacity = 1 + random.below(200) as u32;
-            let solution = solve(&programme);
+            let mut optimizer = optimizer(arrivals, objective);
+            optimizer.capacity = 1 + random.below(200) as u32;
+            let solution = solve(&optimizer);
             let sum = |rates: &[f64]| rates.iter().sum::<f64>();
             assert!((sum(&solution.service) - 1000.0).abs() < 1e-6);
             assert!(sum(&solution.arrival) <= sum(&arrivals) * (1.0 + 1e-12));
@@ -371,10 +371,10 @@ mod tests {
                     .zip(&solution.service)
                     .all(|(lambda, mu)| lambda < mu && *lambda > 0.0)
             );
-            assert_eq!(programme.judge(&solution.service, &solution.arrival).violation, 0.0, "{programme:?}");
+            assert_eq!(optimizer.judge(&solution.service, &solution.arrival).violation, 0.0, "{optimizer:?}");
             if solution.infeasible.is_none() {
                 assert!(arrivals.iter().zip(&solution.service).all(|(lambda, mu)| lambda < mu));
-                assert_eq!(programme.judge(&solution.service, &arrivals).violation, 0.0, "{programme:?}");
+                assert_eq!(optimizer.judge(&solution.service, &arrivals).violation, 0.0, "{optimizer:?}");
             }
         }
     }

@@ -31,5 +31,5 @@ pub(crate) mod payloads;
 pub(crate) mod port;
 pub(crate) mod records;
 pub(crate) mod routes;
-pub(crate) mod switches;
+
 pub(crate) mod topology;

@@ -9,10 +9,10 @@ use crate::measure::port::{FlowAtPort, PortMetrics};
 use crate::metrics::registry::*;
 use crate::network::graph::{Capacity, Queue};
 use crate::network::port::PortId;
-use crate::network::switches::Told;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
-use crate::simulation::setup::Setup;
+use crate::simulation::build::Setup;
 use crate::simulation::state::User;
+use crate::switch::switches::SwitchTotals;
 use crate::traffic::action::Wait;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;
@@ -73,7 +73,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     report.metrics.keep_finite();
     if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| simulation.network.link_name(port);
-        switch_metrics(&mut report, &switches.told(end), name);
+        switch_metrics(&mut report, &switches.totals(end), name);
         report.warnings.extend(switches.misclassified().map(|port| {
             format!(
                 "at {}: the program puts flow-controlled packets into another class than their sender's, so pauses miss the sender",
@@ -174,7 +174,7 @@ fn put_histogram(report: &mut Report, part: &Part, of: &'static Distribution, hi
 }
 
 /// What switches have done, if they have such options; `name` says what a port is called.
-fn switch_metrics(report: &mut Report, told: &Told, name: impl Fn(PortId) -> String) {
+fn switch_metrics(report: &mut Report, told: &SwitchTotals, name: impl Fn(PortId) -> String) {
     let (mut frames, mut time_s, mut lost, mut headroom) = (0, 0.0, told.dropped, 0);
     for one in &told.accounts {
         frames += one.xoff_frames;

@@ -3,7 +3,7 @@
 use super::state::{Simulation, User};
 use crate::endpoint::flow::{ENDLESS, Endpoints};
 use crate::measure::metrics::Impossible;
-use crate::simulation::engine::{EventKind, Target};
+use crate::simulation::event_queue::{EventKind, Target};
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::units::Time;

@@ -3,7 +3,7 @@
 //! What nearly every packet does is inlined where it happens, what few do is called: a call that saves registers costs as much
 //! as passing a packet on.
 
-use super::faults::Fault;
+use super::invariants::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
@@ -14,7 +14,7 @@ use crate::network::in_flight::{InFlight, InFlightQueue};
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::{NONE, PortId};
 use crate::prefetch::prefetch;
-use crate::simulation::engine::{EventKind, Target};
+use crate::simulation::event_queue::{EventKind, Target};
 use aqm_core::backlog::Backlog;
 use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;

@@ -1,7 +1,7 @@
 //! Every packet that is lost is in the log of its queue and in the capture, under the reason that counters have.
 
+use super::build::Setup;
 use super::program_tests::{ONE, scenario};
-use super::setup::Setup;
 use crate::report::{Monitor, Place, Report};
 use crate::reporting::results::report;
 use crate::scenario::inputs::Inputs;

@@ -1,13 +1,13 @@
 //! What a discipline says while it works: drops and marks reach the slab and the metrics.
 
-use super::faults::Fault;
+use super::invariants::faults::Fault;
 use super::state::{Device, Observed, Shared};
 use crate::measure::metrics::Impossible;
 use crate::measure::observer::{AtQueue, Dropped, DroppedBy};
 use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId};
 use crate::network::port::PortId;
-use crate::simulation::engine::{EventKind, Target};
+use crate::simulation::event_queue::{EventKind, Target};
 use aqm_core::classifier::FlowKind;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::qdisc::Qdisc;

@@ -3,7 +3,7 @@
 //! There is no link-layer overhead. The host's link has 80 Mbit/s, 10 bytes a microsecond, and propagation takes 50 us: a
 //! packet of 1000 bytes that is sent at 0 is at the switch at 150 us. From there it takes 400 us at 20 Mbit/s.
 
-use super::setup::Setup;
+use super::build::Setup;
 use crate::measure::metrics::SenderState;
 use crate::measure::observer::{AtHost, Dropped, DroppedBy, PacketObserver};
 use crate::report::{Monitor, Report};

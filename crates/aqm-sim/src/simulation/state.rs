@@ -1,6 +1,6 @@
 //! What a simulation consists of.
 
-use super::faults::Faults;
+use super::invariants::faults::Faults;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::held::Held;
 use crate::endpoint::rated::Nic;
@@ -14,8 +14,8 @@ use crate::network::in_flight::InFlightQueue;
 use crate::network::medium::Medium;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::{self, NONE, PortId};
-use crate::network::switches::Switches;
-use crate::simulation::engine::{EventKind, EventQueue, Target};
+use crate::simulation::event_queue::{EventKind, EventQueue, Target};
+use crate::switch::switches::Switches;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;

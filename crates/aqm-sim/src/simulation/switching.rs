@@ -1,7 +1,7 @@
 //! Switches in the event loop: programs and admission before a port's queue, programs behind it, PAUSE frames and pauses
 //! that end, timers of control planes.
 
-use super::faults::Fault;
+use super::invariants::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::measure::observer::{AtQueue, Dropped, DroppedBy};
@@ -9,11 +9,11 @@ use crate::measure::port::Signalled;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::port::PortId;
 use crate::network::records::Record;
-use crate::network::switches::Switches;
 use crate::scenario::inputs::Inputs;
-use crate::simulation::engine::{EventKind, Target};
+use crate::simulation::event_queue::{EventKind, Target};
 use crate::switch::pause::{FRAME_BYTES, PauseFrame};
 use crate::switch::pipeline::{Egress, Ingress, QueueView};
+use crate::switch::switches::Switches;
 use aqm_core::backlog::Backlog;
 use aqm_core::input_error::InputError;
 use aqm_core::packet::{Ecn, Packet as Metadata};

@@ -4,7 +4,7 @@ use crate::endpoint::flow::Session;
 use crate::endpoint::recorded::Recorded;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{Packet, Role};
-use crate::simulation::faults::Fault;
+use crate::simulation::invariants::faults::Fault;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};

@@ -3,7 +3,7 @@
 use crate::endpoint::flow::Endpoints;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{PacketId, Role};
-use crate::simulation::faults::Fault;
+use crate::simulation::invariants::faults::Fault;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;

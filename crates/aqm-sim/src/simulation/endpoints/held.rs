@@ -61,7 +61,7 @@ mod tests {
     use crate::reporting::results::report;
     use crate::scenario::inputs::Inputs;
     use crate::scenario::{Scenario, Tcp, Transport};
-    use crate::simulation::setup::Setup;
+    use crate::simulation::build::Setup;
     use aqm_core::spec::Spec;
     use aqm_core::units::{Span, Time};
     use serde_json::{Value, json};

@@ -10,7 +10,7 @@ use crate::network::port::PortId;
 use crate::network::records::{Feedback as Message, Record};
 use crate::rate_control::NOTIFICATION;
 use crate::rate_control::go_back_n::{self, Answer, Piece};
-use crate::simulation::engine::{EventKind, Target};
+use crate::simulation::event_queue::{EventKind, Target};
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};

@@ -5,7 +5,7 @@ use crate::measure::metrics::Impossible;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::network::payloads::Payload;
 use crate::network::records::Record;
-use crate::simulation::engine::{EventKind, Target};
+use crate::simulation::event_queue::{EventKind, Target};
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;

@@ -3,8 +3,8 @@
 use crate::endpoint::flow::Endpoints;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{Packet, Role};
-use crate::simulation::engine::{EventKind, Target};
-use crate::simulation::faults::Fault;
+use crate::simulation::event_queue::{EventKind, Target};
+use crate::simulation::invariants::faults::Fault;
 use crate::simulation::state::Simulation;
 use crate::transport::{Acknowledgment, Segment, flags};
 use aqm_core::units::{Span, Time};

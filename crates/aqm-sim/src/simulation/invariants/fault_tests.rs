@@ -1,11 +1,11 @@
 //! Every fault that is put in is reported by a check, in a run that passes without it.
 
 use super::faults::Fault;
-use super::setup::Setup;
 use crate::report::{Monitor, RunError};
 use crate::reporting::results::report;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{Scenario, Tcp, Transport};
+use crate::simulation::build::Setup;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
 use serde_json::{Value, json};

@@ -1,9 +1,21 @@
 //! Checks that every run passes.
+//!
+//! [`conservation`]: what a flow has sent was delivered, lost for a known cause, or is on its way. [`wires`]: no link is
+//! faster or slower than its rate. [`liveness`]: whatever waits has an event. [`emptied`]: in the end nothing is left over.
+//! [`faults`] are put in by tests, which see that these checks report them.
 
-use super::state::{Device, Port, Simulation};
+mod conservation;
+mod emptied;
+#[cfg(test)]
+mod fault_tests;
+pub(crate) mod faults;
+mod liveness;
+mod wires;
+
 use crate::measure::metrics::Impossible;
 use crate::network::port::PortId;
 use crate::report::RunError;
+use crate::simulation::state::{Device, Port, Simulation};
 use aqm_core::backlog::Backlog;
 use aqm_core::params::Value;
 use aqm_core::units::Size;
@@ -20,7 +32,7 @@ fn in_turn<T>(all: &[T], turn: usize) -> &[T] {
 impl Simulation {
     /// What is cheap, of all or, where there are many, of those whose `turn` it is: every discipline keeps its packets and
     /// bytes, says how many, and stays within its limit; wires carry no more than they can.
-    pub(super) fn check_in_turn(&self, turn: usize) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check_in_turn(&self, turn: usize) -> Result<(), RunError> {
         self.check_queues(in_turn(&self.devices, turn))?;
         self.check_wires(in_turn(&self.in_flight, turn))
     }
@@ -38,7 +50,7 @@ impl Simulation {
 
     /// Packets and bytes are conserved at every port, on every wire and for every flow, and none was faster than
     /// propagation.
-    pub(super) fn check(&self) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check(&self) -> Result<(), RunError> {
         // Senders stop, with timers unset, where there is no room for what they send.
         self.check_room()?;
         self.check_queues(&self.devices)?;
@@ -91,7 +103,7 @@ impl Simulation {
         self.check_capacities()
     }
 
-    pub(super) fn failed(&self, place: &str, what: &str) -> RunError {
+    pub(in crate::simulation) fn failed(&self, place: &str, what: &str) -> RunError {
         RunError::Check(format!("at {}: {place}: {what}", self.shared.now))
     }
 }

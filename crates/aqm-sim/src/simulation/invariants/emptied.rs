@@ -1,8 +1,8 @@
 //! The last check: every queue gives up what it is said to hold, and then nothing is left over.
 
-use super::observer::PortObserver;
-use super::state::Simulation;
 use crate::report::RunError;
+use crate::simulation::observer::PortObserver;
+use crate::simulation::state::Simulation;
 use aqm_core::backlog::Backlog;
 use aqm_core::packet::Ecn;
 

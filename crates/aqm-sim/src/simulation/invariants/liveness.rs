@@ -1,16 +1,16 @@
 //! Nothing is forgotten: what waits has an event that lets it go on, and no such event is overdue.
 
-use super::state::{Device, Simulation};
 use crate::endpoint::flow::Endpoints;
 use crate::endpoint::tcp::Connection;
 use crate::network::port::PortId;
 use crate::report::RunError;
+use crate::simulation::state::{Device, Simulation};
 use aqm_core::paused::PausedClasses;
 use aqm_core::units::Time;
 
 impl Simulation {
     /// A device that sends will be done, one that does not has nothing to send, and a wake-up that was asked for will come.
-    pub(super) fn check_goes_on(&self, port: PortId, device: &Device) -> Result<(), String> {
+    pub(in crate::simulation) fn check_goes_on(&self, port: PortId, device: &Device) -> Result<(), String> {
         let now = self.shared.now;
         if device.ring.len() + 1 > device.ring_packets as usize {
             return Err(format!("its device holds more than {} packets", device.ring_packets));
@@ -36,7 +36,7 @@ impl Simulation {
 
     /// Every timer of TCP has its event: that of what is outstanding, that of an acknowledgment that is owed, and that of
     /// the next segment if they are spaced.
-    pub(super) fn check_timers(&self) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check_timers(&self) -> Result<(), RunError> {
         for (number, flow) in self.flows.iter().enumerate() {
             let forgotten = match &flow.endpoints {
                 Endpoints::Tcp(connection) => forgotten(connection, self.shared.now),

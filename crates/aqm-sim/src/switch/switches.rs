@@ -1,9 +1,9 @@
 //! Switches in their network: which ports are theirs, which ports obey their PAUSE frames, what programs they run, and
 //! what came of it.
 
-use super::graph::{LinkId, Network, NodeId};
-use super::packet::PacketId;
-use super::port::PortId;
+use crate::network::graph::{LinkId, Network, NodeId};
+use crate::network::packet::PacketId;
+use crate::network::port::PortId;
 use crate::scenario::topology::refused;
 use crate::switch::control_plane::Program;
 use crate::switch::deadlock;
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What switches have done, for the metrics.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct SwitchTotals {
     /// Whether any switch has flow control, and the buffers that it controls.
     pub(crate) is_controlled: bool,
     pub(crate) accounts: Vec<Paused>,
@@ -558,8 +558,9 @@ impl Switches {
     }
 
     /// What pauses, programs and buffers have done until `now`.
-    pub(crate) fn told(&self, now: Time) -> Told {
-        let mut told = Told { deadlock: self.deadlock.as_ref().map(|(at, _)| *at), ..Told::default() };
+    pub(crate) fn totals(&self, now: Time) -> SwitchTotals {
+        let mut told =
+            SwitchTotals { deadlock: self.deadlock.as_ref().map(|(at, _)| *at), ..SwitchTotals::default() };
         for installed in &self.switches {
             for (account, thresholds, counters) in installed.switch.flow_control().accounts() {
                 told.is_controlled = true;

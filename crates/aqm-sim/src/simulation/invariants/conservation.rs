@@ -1,7 +1,6 @@
 //! Conservation: what a flow has sent was delivered, was lost where a cause is known, or is still on its way; and it is
 //! told nothing more than was carried.
 
-use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Flow};
 use crate::endpoint::stack::StackEnds;
 use crate::measure::ledger::Tally;
@@ -11,12 +10,13 @@ use crate::network::packet::{Packet, Role};
 use crate::network::payloads::Payloads;
 use crate::network::port::PortId;
 use crate::report::RunError;
+use crate::simulation::state::{END, Simulation};
 use aqm_core::units::Span;
 
 impl Simulation {
     /// Every flow: sent = delivered + lost + on its way; what it delivers, the links have carried. Every loss has a cause
     /// that knows of it.
-    pub(super) fn check_flows(&self) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check_flows(&self) -> Result<(), RunError> {
         let mut waiting = vec![Tally::default(); self.flows.len()];
         let mut pauses = 0;
         for packet in self.shared.slab.iter() {
@@ -110,7 +110,7 @@ impl Simulation {
 
     /// Every payload of a real transport was taken by its receiver, or lost with its packet, or is with a packet under way;
     /// and the flows lost as many packets.
-    pub(super) fn check_payloads(&self) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check_payloads(&self) -> Result<(), RunError> {
         let payloads = &self.shared.slab.records.payloads;
         let Payloads { sent, taken, dropped, .. } = *payloads;
         let under_way = payloads.alive() as u64;
@@ -216,7 +216,7 @@ impl Simulation {
 
     /// Packets at a port with a discipline since the start of the run. What the switch refused came to the port, but not to
     /// the discipline.
-    pub(super) fn passed(&self, port: PortId) -> Passed {
+    pub(in crate::simulation) fn passed(&self, port: PortId) -> Passed {
         let mut passed = Passed::default();
         if let Some(device) = self.ports[port].device() {
             let counters = device.qdisc.counters();

@@ -1,7 +1,5 @@
-//! Members of a group of flows: the flows and applications that each of them brings into the simulation.
+//! Builds the flows of a group: endpoints and applications of each member.
 
-use super::carrier::Carrier;
-use super::state::{Simulation, User};
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::rated::RatedEnds;
 use crate::endpoint::stack::StackEnds;
@@ -12,6 +10,8 @@ use crate::network::path::Path;
 use crate::report::RunError;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{FlowGroup, Source};
+use crate::simulation::carrier::Carrier;
+use crate::simulation::state::{Simulation, User};
 use crate::stack::Task;
 use crate::traffic::application::Application;
 use crate::traffic::arrivals::Arrivals;

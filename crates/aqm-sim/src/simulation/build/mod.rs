@@ -1,8 +1,8 @@
 //! From a scenario to a simulation: the graph of its topology, its flows, its captures.
 
-use super::carrier::Carrier;
-use super::members::Member;
-use super::state::{END, Simulation};
+mod flows;
+
+use self::flows::Member;
 use crate::endpoint::flow::Label;
 use crate::measure::hosted::Hosted;
 use crate::measure::logger::Logger;
@@ -19,7 +19,9 @@ use crate::observer;
 use crate::report::{Monitor, RunError};
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{Capacity, Scenario};
-use crate::simulation::engine::Target;
+use crate::simulation::carrier::Carrier;
+use crate::simulation::event_queue::Target;
+use crate::simulation::state::{END, Simulation};
 use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Span, Time};

@@ -1,11 +1,11 @@
 //! No link is faster or slower than its rate and its delay say: packets on a wire keep the distance that their length takes,
 //! the last one arrives when it should, and none carries more than fits.
 
-use super::state::{Port, Simulation};
 use crate::network::graph::Capacity;
 use crate::network::in_flight::InFlightQueue;
 use crate::network::port::PortId;
 use crate::report::RunError;
+use crate::simulation::state::{Port, Simulation};
 use aqm_core::units::{Bytes, Time};
 use aqm_io::link_trace::OPPORTUNITY_BYTES;
 
@@ -15,7 +15,7 @@ const NEWEST: usize = 20;
 impl Simulation {
     /// The newest packets in flight in these queues follow each other behind every port no sooner than their serialisation
     /// takes.
-    pub(super) fn check_wires(&self, queues: &[InFlightQueue]) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check_wires(&self, queues: &[InFlightQueue]) -> Result<(), RunError> {
         // Of the ports that share a queue: the time by which the packet before must arrive.
         let mut latest: Vec<(PortId, Time)> = Vec::with_capacity(NEWEST);
         for queue in queues {
@@ -47,7 +47,7 @@ impl Simulation {
 
     /// What a port has sent last arrives after propagation, unless it was lost, has an event of its own, or shares the event
     /// of the port behind.
-    pub(super) fn check_propagation(&self) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check_propagation(&self) -> Result<(), RunError> {
         let mut last = vec![Time::ZERO; self.ports.len()];
         for packet in self.in_flight.iter().flat_map(|queue| queue.iter()) {
             let last = &mut last[self.shared.sent_by(packet.id)];
@@ -72,7 +72,7 @@ impl Simulation {
     }
 
     /// The last packet of every port took the time that its length needs, and no port with a discipline has carried more since the start of the run than its link could.
-    pub(super) fn check_capacities(&self) -> Result<(), RunError> {
+    pub(in crate::simulation) fn check_capacities(&self) -> Result<(), RunError> {
         for (number, port) in self.ports.iter().enumerate() {
             let Some(device) = port.device() else { continue };
             let counters = device.qdisc.counters();

@@ -117,7 +117,7 @@ nightly: store-check soak ## what takes too long for every change: a flood of a 
 
 coverage: $(NATIVE) ## simulate how often intervals hold the truth and marks are wrong (five minutes)
 	$(BIN)/python scripts/coverage.py
-	$(BIN)/python scripts/mark_rates.py --write docs/statistics.md
+	$(BIN)/python scripts/mark_rates.py --write docs/explanation/statistics.md
 
 verdict-rates: $(NATIVE) ## simulate how often verdicts on claims are wrong (two minutes)
 	$(BIN)/python scripts/verdict_rates.py
@@ -149,7 +149,7 @@ playground: $(NATIVE) ## build the simulator into a page for browsers: .build/pl
 docs: $(NATIVE) ## write the reference pages of docs, the manual page, the schemas, Python's keywords and README's picture (two minutes: every RFC 7567 card is measured)
 	$(BIN)/python scripts/reference_pages.py docs/reference
 	$(BIN)/python scripts/keywords.py python/src/aqmlab/scenario/keywords.py
-	$(BIN)/python scripts/architecture_picture.py docs/architecture.svg
+	$(BIN)/python scripts/architecture_picture.py docs/explanation/architecture.svg
 	$(BIN)/python scripts/man_page.py python/wheel/data/share/man/man1/aqmlab.1
 	$(BIN)/python scripts/discipline_pages.py docs/reference/disciplines
 	rm -rf .build/first

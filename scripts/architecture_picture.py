@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draw the house as its code states it: crates and the package, their rooms, and who may use whom.
 
-    scripts/architecture_picture.py docs/architecture.svg
+    scripts/architecture_picture.py docs/explanation/architecture.svg
 
 The rooms of the package and their order are those that import-linter checks (`pyproject.toml`); those of a crate are
 the list at the top of its `lib.rs`, in its order. The same sources give the same bytes.

@@ -165,7 +165,7 @@ def bootstrap(counts: Reals, values: Reals, quantile: float) -> Estimate:
 
 
 def main() -> None:
-    """Print the table of docs/statistics.md."""
+    """Print the table of docs/explanation/statistics.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--experiments", type=int, default=EXPERIMENTS)
     experiments = parser.parse_args().experiments

@@ -4,7 +4,7 @@
 An experiment compares three AQMs in five metrics, all pairs: a family of 15 tests, with the same seeds for all. A run's
 value is the AQM's mean, times what its seed has in common for all AQMs, times what it has of its own; both vary by a
 fifth. Where "some differ", the second AQM has half the mean in the first metric and nine tenths in the second; the
-third is the first. Writes the table of docs/statistics.md, or prints it.
+third is the first. Writes the table of docs/explanation/statistics.md, or prints it.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def lines() -> Iterator[str]:
 def main() -> None:
     """Print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/statistics.md")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/explanation/statistics.md")
     page: Path | None = parser.parse_args().write
     table = "\n".join(lines())
     if page is None:

@@ -189,7 +189,7 @@ def tested_share(found: Counter[Verdict], verdicts: Collection[Verdict]) -> floa
 
 
 def table(experiments: int) -> Iterator[str]:
-    """Return the lines of docs/statistics.md: how often a verdict is wrong, and right, by the number of runs."""
+    """Return the lines of docs/explanation/statistics.md: how often a verdict is wrong and right, by number of runs."""
     heads = [f"{kind}, {runs} runs" for kind in ("wrong", "right") for runs in RUNS]
     yield f"| Expected | True | Values | {' | '.join(heads)} |"
     yield f"|{' --- |' * (3 + len(heads))}"
@@ -202,7 +202,7 @@ def table(experiments: int) -> Iterator[str]:
 
 
 def readings_table(experiments: int) -> Iterator[str]:
-    """Return the lines of docs/statistics.md on a space of readings."""
+    """Return the lines of docs/explanation/statistics.md on a space of readings."""
     heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in READING_RUNS]
     yield f"| Expected | True | Values | {' | '.join(heads)} |"
     yield f"|{' --- |' * (3 + len(heads))}"
@@ -220,7 +220,7 @@ def _judged(one: Claim, drawn: tuple[Reals, Reals]) -> Judgement:
 
 
 def main() -> None:
-    """Print the tables of docs/statistics.md."""
+    """Print the tables of docs/explanation/statistics.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--experiments", type=int, default=EXPERIMENTS)
     experiments = parser.parse_args().experiments

@@ -34,6 +34,6 @@ def a_bootstrap_over_five_runs_does_not() -> None:
 
 
 def the_page_about_statistics_has_the_cases_of_the_script() -> None:
-    page = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
     for interval, runs, about in CASES:
         assert f"| {interval} | {runs} | {about} |" in page

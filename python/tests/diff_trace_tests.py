@@ -171,4 +171,4 @@ def the_page_says_where_its_examples_part(keys: str, tolerance: str, says: str, 
     line = LINE | {"aqm": "fifo limit 5p", "flows": f"1*newreno:iw=4{keys}"}
     found = traces.diff(line, engine="native,linux", tolerance=tolerance)
     assert says in traces.words(found)[0]
-    assert page in (ROOT / "docs/engines.md").read_text()
+    assert page in (ROOT / "docs/reference/engines.md").read_text()

@@ -33,7 +33,7 @@ def _pages() -> dict[str, str]:
 
 def the_picture_of_the_house_is_that_of_the_code() -> None:
     drawn = script("architecture_picture").picture()
-    assert (ROOT / "docs/architecture.svg").read_text() == drawn, "run 'make docs'"
+    assert (ROOT / "docs/explanation/architecture.svg").read_text() == drawn, "run 'make docs'"
 
 
 def the_keywords_of_python_are_the_declared_options() -> None:

@@ -24,7 +24,7 @@ RTTS_MS = (10, 20, 40, 80)
 BUFFERS = ("50p", "100p", "200p", "500p", "60ms", "150ms", "400ms")
 AQM_BUFFER = "1000p"
 AQMS = ("codel", "fq_codel", "pie", "fq_pie", "cobalt", "red", "codel ecn", "fq_codel:linux")
-FLOWS = ("1*cubic", "2*cubic", "4*cubic", "1*cubic:stack=linux", "2*newreno", "1*bbr")
+FLOWS = ("1*cubic", "2*cubic", "4*cubic", "1*cubic:profile=linux", "2*newreno", "1*bbr")
 QUEUES = (("fifo", "fifo"), ("fifo", "aqm"), ("aqm", "fifo"), ("aqm", "aqm"))
 LOADS = ("both", "both", "both", "down", "up")
 UP_DSCP = 10

@@ -20,7 +20,7 @@ RATES_MBIT = (1, 2, 5, 10, 20, 50, 100)
 RTTS_MS = (8, 15, 30, 60, 120)
 BUFFERS_MS = (30, 60, 120, 250, 500)
 AQMS = ("codel", "pie", "fq_codel", "red", "cobalt", "fq_pie", "codel ecn", "fq_codel:linux")
-FLOWS = ("1*cubic", "2*cubic", "4*cubic", "2*newreno", "8*cubic", "1*cubic:stack=linux", "1*bbr")
+FLOWS = ("1*cubic", "2*cubic", "4*cubic", "2*newreno", "8*cubic", "1*cubic:profile=linux", "1*bbr")
 # A token bucket of a tenth of a second on a link of 200 Mbit/s: it drops what it has no tokens for, and nothing waits.
 POLICER = '''"""A policer: a token bucket."""
 

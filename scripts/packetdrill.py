@@ -117,7 +117,7 @@ def page(commit: str, results: list[Result]) -> str:
         "Written by `make packetdrill PACKETDRILL=/path/to/clone`, from",
         f"[google/packetdrill](https://github.com/google/packetdrill) at commit `{commit[:12]}`.",
         "",
-        f"{passed} of {len(results)} scripts pass with `stack=linux`. Played is every script of the folders of",
+        f"{passed} of {len(results)} scripts pass with `profile=linux`. Played is every script of the folders of",
         f"`{SCRIPTS}` that test when a sender sends, and how it cuts what is written into segments. Other folders",
         "test sockets and receivers.",
         "What is read of the language is in `crates/aqm-sim/src/packetdrill/mod.rs`. The scripts are not part of this",

@@ -24,8 +24,8 @@ from aqmlab.cli.commands import LINES
 from aqmlab.cli.main import app
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.scenario import registry, schema
-from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_stack, of_the_field
-from aqmlab.scenario.kinds import COMMON, KINDS, PAPERS, STACKS, TRANSPORTS, Key, SourceKind, Transport
+from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_profile, of_the_field
+from aqmlab.scenario.kinds import COMMON, KINDS, PAPERS, PROFILES, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
@@ -232,7 +232,7 @@ def _paragraphs(docstring: str | None) -> list[str]:
 
 
 def transports() -> str:
-    """Return the page about transports, their keys and the stacks that set them."""
+    """Return the page about transports, their keys and the profiles that set them."""
     lines = ["# Transports", "", "Written by `make docs`.", ""]
     known = [one for one in TRANSPORTS.values() if not one.extension]
     lines += _table(
@@ -244,18 +244,25 @@ def transports() -> str:
     lines += ["", "## Keys of every rate-based sender", "", *_keys(rated)]
     for one in known:
         lines += _own(one, {"tcp": everywhere, "rate": rated}.get(one.form, []))
-    lines += ["", "## Stacks", "", "`stack=NAME` chooses defaults of TCP's keys; other keys override it. A key that a"]
+    lines += [
+        "",
+        "## Profiles",
+        "",
+        "`profile=NAME` chooses defaults of TCP's keys; other keys override it. A key that a",
+    ]
     lines += ["congestion control takes with one value only keeps that.", ""]
     rows = []
-    for name in STACKS:
-        common, source = STACKS[name].values, STACKS[name].source
-        own = {one.name: of_stack(one, name)[0].items() - common.items() for one in TRANSPORTS.values() if one.stacks}
+    for name in PROFILES:
+        common, source = PROFILES[name].values, PROFILES[name].source
+        own = {
+            one.name: of_profile(one, name)[0].items() - common.items() for one in TRANSPORTS.values() if one.profiles
+        }
         beside = "".join(f"; {control}: {_pairs(dict(sorted(values)))}" for control, values in own.items() if values)
         rows.append((f"`{name}`", (_pairs(common) or "nothing") + beside, source))
     lines += _table(("Stack", "What it sets", "Where that is from"), rows)
     lines.append("")
     for one in TRANSPORTS.values():
-        lines += [f"- {one.name}, `{stack.name}`: {stack.source}" for stack in one.stacks]
+        lines += [f"- {one.name}, `{profile.name}`: {profile.source}" for profile in one.profiles]
     return "\n".join(lines) + "\n"
 
 
@@ -436,7 +443,7 @@ def _metrics(listed: Iterable[Metric]) -> list[str]:
 
 
 def defaults() -> str:
-    """Return the page with every default: of a comparison, of TCP under each stack, of each scheduler."""
+    """Return the page with every default: of a comparison, of TCP under each profile, of each scheduler."""
     lines = ["# Defaults", "", "Written by `make docs`: what applies where nothing is given.", ""]
     lines += ["## A comparison", ""]
     options = (
@@ -449,20 +456,20 @@ def defaults() -> str:
         "",
         "## TCP",
         "",
-        "By stack (`stack=NAME`), for NewReno and for CUBIC; what differs from `rfc` is bold.",
+        "By profile (`profile=NAME`), for NewReno and for CUBIC; what differs from `rfc` is bold.",
         "",
     ]
-    columns = [(control, stack) for control in ("newreno", "cubic") for stack in STACKS]
+    columns = [(control, profile) for control in ("newreno", "cubic") for profile in PROFILES]
     found = {column: defaults_of(KINDS[column[0]], column[0], column[1]) for column in columns}
-    keys = [key for key in keys_of(KINDS["cubic"]).values() if key not in COMMON and key.name != "stack"]
+    keys = [key for key in keys_of(KINDS["cubic"]).values() if key not in COMMON and key.name != "profile"]
     rows = []
     for key in keys:
         cells = []
-        for control, stack in columns:
-            value, usual = (found[control, of].get(key.name) or "-" for of in (stack, RFC))
+        for control, profile in columns:
+            value, usual = (found[control, of].get(key.name) or "-" for of in (profile, RFC))
             cells.append(value if value == usual else f"**{value}**")
         rows.append((f"`{key.name}`", *cells, _one_line(key.help)))
-    lines += _table(("Key", *(f"{control}, {stack}" for control, stack in columns), "What it does"), rows)
+    lines += _table(("Key", *(f"{control}, {profile}" for control, profile in columns), "What it does"), rows)
     lines += ["", "## Schedulers and flow queueing", "", "By preset; the first is meant when none is named.", ""]
     for one in registry.disciplines():
         if one.group in SCHEDULING:

@@ -88,13 +88,13 @@ def an_old_option_is_answered_with_the_new_one(aqmlab: Command, typed: str, says
     assert (ended.status, ended.err) == (2, f"aqmlab: {says}\n")
 
 
-def flows_show_has_a_column_for_each_stack_and_the_source_of_each_rule(aqmlab: Command) -> None:
+def flows_show_has_a_column_for_each_profile_and_the_source_of_each_rule(aqmlab: Command) -> None:
     lines = aqmlab("flows", "show", "cubic").out.splitlines()
     heading = lines.index(next(line for line in lines if line.split()[:4] == ["Key", "rfc", "linux", "ns3"]))
     (growth,) = (line for line in lines[heading:] if line.startswith("growth "))
     assert growth.split()[1:4] == ["curve", "count", "curve"]
     assert "RFC 9438" in growth
-    assert "stack=" not in aqmlab("flows", "show", "dcqcn").out
+    assert "profile=" not in aqmlab("flows", "show", "dcqcn").out
 
 
 def flows_show_refuses_an_unknown_kind_with_the_nearest(aqmlab: Command) -> None:

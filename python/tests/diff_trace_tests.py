@@ -1,4 +1,4 @@
-"""Traces of two stacks or engines: what they hold, and where they part."""
+"""Traces of two profiles or engines: what they hold, and where they part."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def a_trace_that_ends_before_the_other_parts_from_it_unless_the_run_is_over() ->
 
 
 def the_stack_of_linux_acknowledges_the_first_segments_at_once() -> None:
-    found = traces.diff(LINE | {"flows": "1*cubic"}, stack="rfc,linux")
+    found = traces.diff(LINE | {"flows": "1*cubic"}, profile="rfc,linux")
     assert traces.words(found) == ["rfc and linux part at 41.5 ms of the flow: rfc has ack 2, and linux ack 1."]
     first = found.divergences[0]
     lines = traces.rows(found, first)
@@ -89,7 +89,7 @@ def the_stack_of_linux_acknowledges_the_first_segments_at_once() -> None:
 
 
 def the_same_run_does_not_part_from_itself() -> None:
-    one, other = (traces.diff(LINE | {"flows": "2*newreno"}, stack="rfc,linux").sides[0].flows for _ in range(2))
+    one, other = (traces.diff(LINE | {"flows": "2*newreno"}, profile="rfc,linux").sides[0].flows for _ in range(2))
     for flow in (0, 1):
         assert len(one[flow].events) > 500
         assert divergence.first(flow, one[flow], other[flow], ("a", "b"), SEGMENT, 0, 3000 * MS) is None
@@ -97,7 +97,7 @@ def the_same_run_does_not_part_from_itself() -> None:
 
 def a_trace_has_every_packet_that_was_dropped_and_sent_again() -> None:
     given = LINE | {"flows": "1*newreno:size=2mb", "aqm": "fifo limit 20p", "duration": "10s"}
-    flow = traces.diff(given, stack="rfc,linux").sides[0].flows[0]
+    flow = traces.diff(given, profile="rfc,linux").sides[0].flows[0]
     dropped = [one.number for one in flow.events if one.fate == "dropped"]
     again = [one.number for one in flow.events if one.again]
     assert dropped
@@ -112,14 +112,14 @@ def a_trace_has_every_packet_that_was_dropped_and_sent_again() -> None:
 @pytest.mark.parametrize(
     ("options", "sides", "says"),
     [
-        ({}, {}, "give two sides: two engines, as --engine native,linux, or two stacks, as --stack rfc,linux"),
-        ({}, {"engine": "native,linux", "stack": "rfc,linux"}, "give two sides"),
-        ({}, {"stack": "rfc,lunix"}, "--stack: unknown stack 'lunix', did you mean 'linux'"),
-        ({}, {"stack": "rfc,rfc"}, "--stack: 'rfc' is given twice"),
-        ({}, {"stack": "rfc,linux", "tolerance": "2"}, "--tolerance: "),
-        ({"flows": "1*cubic:stack=linux"}, {"stack": "rfc,linux"}, "its stack contradicts --stack"),
+        ({}, {}, "give two sides: two engines, as --engine native,linux, or two profiles, as --profile rfc,linux"),
+        ({}, {"engine": "native,linux", "profile": "rfc,linux"}, "give two sides"),
+        ({}, {"profile": "rfc,lunix"}, "--profile: unknown profile 'lunix', did you mean 'linux'"),
+        ({}, {"profile": "rfc,rfc"}, "--profile: 'rfc' is given twice"),
+        ({}, {"profile": "rfc,linux", "tolerance": "2"}, "--tolerance: "),
+        ({"flows": "1*cubic:profile=linux"}, {"profile": "rfc,linux"}, "its profile contradicts --profile"),
         ({"flows": "1*cbr:rate=1mbit"}, {"engine": "native,linux"}, "none is carried by TCP"),
-        ({"aqm": "codel,pie"}, {"stack": "rfc,linux"}, "aqm: takes one discipline here"),
+        ({"aqm": "codel,pie"}, {"profile": "rfc,linux"}, "aqm: takes one discipline here"),
     ],
 )
 def what_cannot_be_traced_is_refused(options: dict[str, str], sides: dict[str, str], says: str) -> None:
@@ -129,7 +129,7 @@ def what_cannot_be_traced_is_refused(options: dict[str, str], sides: dict[str, s
 
 def the_command_shows_both_sides_and_writes_what_it_shows(aqmlab: Command, tmp_path: Path) -> None:
     line = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "2s", "--aqm", "codel")
-    words = ("diff-trace", *line, "--stack", "rfc,linux")
+    words = ("diff-trace", *line, "--profile", "rfc,linux")
     done = aqmlab(*words, "--out", str(tmp_path / "out"))
     assert done.status == 0
     assert done.out.startswith("rfc and linux part at 41.5 ms of the flow")
@@ -162,9 +162,9 @@ def the_kernel_is_traced_beside_the_simulator() -> None:
     ("keys", "tolerance", "says", "page"),
     [
         ("", "2ms", "41.6 ms", "41.6 ms"),
-        (":stack=linux", "2ms", "148.3 ms", "148.3 ms"),
-        (":stack=linux", "2ms", "3.2 ms after", "3.2 ms later"),
-        (":stack=linux", "5ms", "231.7 ms of the flow: native has ack 57, and linux ack 56", "until 231.7 ms"),
+        (":profile=linux", "2ms", "148.3 ms", "148.3 ms"),
+        (":profile=linux", "2ms", "3.2 ms after", "3.2 ms later"),
+        (":profile=linux", "5ms", "231.7 ms of the flow: native has ack 57, and linux ack 56", "until 231.7 ms"),
     ],
 )
 def the_page_says_where_its_examples_part(keys: str, tolerance: str, says: str, page: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aqmlab import InputError, scenario
 from aqmlab.scenario.flows import keys_of, parse
-from aqmlab.scenario.kinds import KINDS, STACKS, TRANSPORTS, SourceKind, Transport
+from aqmlab.scenario.kinds import KINDS, PROFILES, TRANSPORTS, SourceKind, Transport
 from aqmlab.vocabulary.units import format_rate, format_span
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -197,11 +197,11 @@ def a_range_may_omit_its_first_unit() -> None:
 
 
 def flows_may_start_one_after_another() -> None:
-    group = parse("4*cubic:start=0..1ms:apart=1s")
+    group = parse("4*cubic:start=0..1ms:spacing=1s")
     assert group.flows.data()["start_ns"] == [0, 1_000_000]
-    assert group.flows.data()["apart_ns"] == 1_000_000_000
+    assert group.flows.data()["spacing_ns"] == 1_000_000_000
     assert group.latest_start_ns == 3_001_000_000
-    assert "apart_ns" not in parse("4*cubic").flows.data()
+    assert "spacing_ns" not in parse("4*cubic").flows.data()
 
 
 @pytest.mark.parametrize(
@@ -284,9 +284,9 @@ def times_rates_and_bytes_need_their_unit_in_every_kind_of_flow() -> None:
                         parse(f"{kind.name}{over}:{key.name}=1000")
 
 
-def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
-    assert parse("1*cubic:stack=rfc") == parse("1*cubic")
-    linux = parse("1*cubic:stack=linux:quickack=4:rack=off").flows.data()["transport"]["tcp"]
+def a_profile_chooses_defaults_and_single_keys_override_it() -> None:
+    assert parse("1*cubic:profile=rfc") == parse("1*cubic")
+    linux = parse("1*cubic:profile=linux:quickack=4:rack=off").flows.data()["transport"]["tcp"]
     wanted = {"handshake": True, "eifel": True, "prr": True, "hystart": True, "quickack": 4, "rack": False, "iw": 10}
     assert {key: linux[key] for key in wanted} == wanted
     rules = {"rto": "variation", "ssthresh": "window", "relower": False, "count": "segments", "safeack": True}
@@ -294,30 +294,30 @@ def a_stack_chooses_defaults_and_single_keys_override_it() -> None:
     rules |= {"detect": "classic_first", "frto": True, "sackgrow": True, "synecn": "dropped", "synloss": "ignored"}
     rules |= {"markprr": True, "timerprr": True, "delackmax_ns": 200_000_000, "relapse": True}
     assert {key: linux[key] for key in rules} == rules
-    ns3 = parse("1*newreno:stack=ns3").flows.data()["transport"]["tcp"]
+    ns3 = parse("1*newreno:profile=ns3").flows.data()["transport"]["tcp"]
     wanted = {"mss_bytes": 536, "delack_ns": 200_000_000, "minrto_ns": 1_000_000_000, "abc": False, "ssthresh": "pipe"}
     assert {key: ns3[key] for key in wanted} == wanted
-    assert parse("1*web:stack=linux").flows.data()["transport"]["tcp"]["hystart"]
+    assert parse("1*web:profile=linux").flows.data()["transport"]["tcp"]["hystart"]
 
 
-def a_stack_does_not_change_keys_that_a_control_fixes() -> None:
-    tcp = parse("1*bbr:stack=linux").flows.data()["transport"]["tcp"]
+def a_profile_does_not_change_keys_that_a_control_fixes() -> None:
+    tcp = parse("1*bbr:profile=linux").flows.data()["transport"]["tcp"]
     assert (tcp["prr"], tcp["hystart"], tcp["rack"], tcp["handshake"]) == (False, False, True, True)
-    assert parse("1*dctcp:stack=ns3").flows.data()["transport"]["tcp"]["ecn"] == "classic"
-    with pytest.raises(InputError, match="stack 'linus' is not one of rfc, linux, ns3, did you mean 'linux'"):
-        parse("1*cubic:stack=linus")
-    with pytest.raises(InputError, match="'stack' means nothing for cbr over udp"):
-        parse("1*cbr:rate=1mbit:stack=linux")
+    assert parse("1*dctcp:profile=ns3").flows.data()["transport"]["tcp"]["ecn"] == "classic"
+    with pytest.raises(InputError, match="profile 'linus' is not one of rfc, linux, ns3, did you mean 'linux'"):
+        parse("1*cubic:profile=linus")
+    with pytest.raises(InputError, match="'profile' means nothing for cbr over udp"):
+        parse("1*cbr:rate=1mbit:profile=linux")
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize(
     "transport", [one for one in TRANSPORTS.values() if one.form == "tcp"], ids=lambda one: one.name
 )
-def every_transport_takes_every_stack_and_reads_back(stack: str, transport: Transport) -> None:
-    group = parse(":".join([f"1*{transport.name}", f"stack={stack}", *(["window=20p"] if transport.must else [])]))
+def every_transport_takes_every_profile_and_reads_back(profile: str, transport: Transport) -> None:
+    group = parse(":".join([f"1*{transport.name}", f"profile={profile}", *(["window=20p"] if transport.must else [])]))
     assert parse(str(group)) == group
-    assert STACKS[stack].source
+    assert PROFILES[profile].source
 
 
 _spans = st.integers(1, 10**12).map(format_span)
@@ -384,8 +384,8 @@ def every_kind_of_flow_reads_back_with_its_defaults(kind: SourceKind) -> None:
     [
         ("cubic", "1*cubic"),
         ("8*newreno:sack=on:minrto=200ms", "8*newreno"),
-        ("2*bbr:stack=linux:rack=on", "2*bbr1:stack=linux"),
-        ("2*cubic:stack=linux:rack=off", "2*cubic:stack=linux:rack=off"),
+        ("2*bbr:profile=linux:rack=on", "2*bbr1:profile=linux"),
+        ("2*cubic:profile=linux:rack=off", "2*cubic:profile=linux:rack=off"),
         ("3*cbr:rate=1000kbit:packet=1500b:transport=udp", "3*cbr:rate=1mbit"),
         ("1*cbr:rate=1mbit:transport=cubic:start=0s", "1*cbr:start=0s:transport=cubic:rate=1mbit"),
         ("1*dctcp:ecn=classic:name=dctcp", "1*dctcp"),

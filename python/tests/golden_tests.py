@@ -80,7 +80,7 @@ SIGNALLED: dict[str, dict[str, str]] = {
 # What TCP does otherwise in Linux, rule by rule.
 RULES = (
     *("rto=variation", "ssthresh=window", "relower=off:rack=on", "count=segments:prr=on", "safeack=on:prr=on"),
-    *("sslimit=0", "rcvbuf=128kb", "quicken=on", "growth=count", "stack=linux"),
+    *("sslimit=0", "rcvbuf=128kb", "quicken=on", "growth=count", "profile=linux"),
     *("detect=classic:hystart=on", "frto=on", "sackgrow=on", "synecn=dropped:handshake=on", "markprr=on:prr=on"),
     *("timerprr=on:prr=on:rack=on", "push=on", "delackmax=200ms", "relapse=on"),
 )

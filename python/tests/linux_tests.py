@@ -135,10 +135,10 @@ def what_the_kernel_cannot_do_is_refused_by_name(options: dict[str, Any], refusa
     assert refusal in engine.ENGINES["linux"].refusal(_scenario(**options))
 
 
-@pytest.mark.parametrize("stack", ["rfc", "linux"])
+@pytest.mark.parametrize("profile", ["rfc", "linux"])
 @pytest.mark.parametrize("control", job.CONTROLS)
-def the_kernel_stands_for_the_stacks_that_it_is_compared_with(control: str, stack: str) -> None:
-    assert not engine.ENGINES["linux"].refusal(_scenario(flows=f"1*{control}:stack={stack}"))
+def the_kernel_stands_for_the_profiles_that_it_is_compared_with(control: str, profile: str) -> None:
+    assert not engine.ENGINES["linux"].refusal(_scenario(flows=f"1*{control}:profile={profile}"))
 
 
 def groups_of_flows_have_their_own_delay_and_route() -> None:
@@ -564,7 +564,7 @@ def _both(one: Scenario, inputs: Inputs | None = None) -> tuple[dict[str, float]
 @needs_kernel
 def a_slow_way_up_fills_with_acknowledgments_as_in_the_simulator() -> None:
     native, kernel = _both(
-        _scenario(topology="asymmetric:up=200kbit", flows="2*cubic:stack=linux", duration="10s", warmup="4s")
+        _scenario(topology="asymmetric:up=200kbit", flows="2*cubic:profile=linux", duration="10s", warmup="4s")
     )
     for metric, within in {
         "goodput_mbit": 0.05,
@@ -581,7 +581,7 @@ def a_slow_way_up_fills_with_acknowledgments_as_in_the_simulator() -> None:
 @needs_kernel
 @pytest.mark.parametrize(
     ("aqm", "flows"),
-    [("fifo limit 100p", "1*cbr:rate=30mbit:start=0s"), ("codel:linux limit 1000p", "4*newreno:stack=linux")],
+    [("fifo limit 100p", "1*cbr:rate=30mbit:start=0s"), ("codel:linux limit 1000p", "4*newreno:profile=linux")],
 )
 def a_recorded_link_carries_what_it_does_in_the_simulator(aqm: str, flows: str) -> None:
     trace = str(Path(__file__).parents[2] / "data" / "link-traces" / "aqmlab-lte.down")
@@ -595,8 +595,8 @@ def a_recorded_link_carries_what_it_does_in_the_simulator(aqm: str, flows: str) 
 
 @needs_kernel
 def flows_over_both_hops_of_a_parking_lot_share_as_in_the_simulator() -> None:
-    cross = [f"2*cubic:name=c{hop}:from=cross{hop}.src:to=cross{hop}.dst:stack=linux" for hop in (0, 1)]
-    flows = ["2*cubic:name=long:stack=linux", *cross]
+    cross = [f"2*cubic:name=c{hop}:from=cross{hop}.src:to=cross{hop}.dst:profile=linux" for hop in (0, 1)]
+    flows = ["2*cubic:name=long:profile=linux", *cross]
     one = _scenario("codel:linux", topology="parking_lot:hops=2", flows=flows, measure="r0->r1,r1->r2", duration="8s")
     native, kernel = _both(one)
     for metric, within in {

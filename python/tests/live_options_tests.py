@@ -389,7 +389,7 @@ def what_a_link_has_not_is_refused_by_its_name(changes: dict[str, Any], says: st
 
 
 def what_is_as_without_it_runs_live() -> None:
-    flows = ["1*cubic:stack=linux:ecn=off", "1*cbr:rate=1mbit:start=0s..1s"]
+    flows = ["1*cubic:profile=linux:ecn=off", "1*cbr:rate=1mbit:start=0s..1s"]
     assert _planned(device_ring="1p", access_rate="10x", topology="dumbbell", flows=flows).congestion_control == "cubic"
 
 

@@ -16,8 +16,8 @@ POINTS = SCRIPT.read_points([])
 
 def every_point_runs_in_both_engines() -> None:
     for point in POINTS:
-        for stack, name in (("linux", "native"), ("", "linux")):
-            flows = ":".join([point.flows, *([f"stack={stack}"] if stack else []), SCRIPT.START])
+        for profile, name in (("linux", "native"), ("", "linux")):
+            flows = ":".join([point.flows, *([f"profile={profile}"] if profile else []), SCRIPT.START])
             options = {"aqm": point.aqm, "flows": flows, "rate": point.rate, "rtt": point.rtt, **SCRIPT.COMMON}
             (found,) = scenario.resolve(scenario.from_values(options, place=point.id)).scenarios.values()
             assert not engine.find(name).refusal(found), point.id

@@ -71,7 +71,7 @@ pfc = { xoff = "96kb", xon = "93kb" }
 DISTRIBUTION = "1kb 0.2\n10kb 0.5\n1mb 1\n"
 OPTIONS: dict[str, Any] = {
     "rate": "2mbit", "rtt": "20ms", "buffer": "1bdp", "aqm": ["codel target 5ms", "drr child [pie] child [fifo]"],
-    "flows": ["2*cubic:start=0s..10ms:stack=linux", "1*onoff:rate=1mbit:on=exp(1s):off=pareto(1s,1.5)"],
+    "flows": ["2*cubic:start=0s..10ms:profile=linux", "1*onoff:rate=1mbit:on=exp(1s):off=pareto(1s,1.5)"],
     "topology": "asymmetric:up=1mbit", "measure": "up,down", "overhead": "14b", "device_ring": "1",
     "access_rate": "1gbit",
     "loss": "1%", "jitter": "1ms", "duration": "2s", "warmup": "auto", "seeds": "1", "series": "groups",

@@ -108,7 +108,7 @@ def flows(draw: st.DrawFn, rate: int, kinds: tuple[str, ...]) -> str:
             if draw(st.integers(0, 5)) == 0:
                 keys[switch] = draw(st.sampled_from(("on", "off")))
         maybe("delack", "off", "40ms", "1us")
-        maybe("stack", "rfc", "linux", "ns3")
+        maybe("profile", "rfc", "linux", "ns3")
     elif kind in ("cbr", "poisson", "onoff"):
         maybe("packet", "28b", "100b", "1500b", "9000b", "65000b")
         maybe("transport", "udp", "cubic", "bbr3", "prague")

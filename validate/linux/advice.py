@@ -29,7 +29,7 @@ LINES = (
     (30_000_000, 6_000_000, "docsis", 0.7),
     (20_000_000, 4_000_000, "ethernet", 0.95),
 )
-FLOWS = ["2*cubic:name=load:stack=linux", "2*cbr:name=small:rate=80kbit:packet=200b"]
+FLOWS = ["2*cubic:name=load:profile=linux", "2*cbr:name=small:rate=80kbit:packet=200b"]
 METRICS = {"class.small.qdelay_mean_ms": "small packets wait, ms", "class.load.goodput_mbit": "bulk transfers, Mbit/s"}
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compare aqmlab with the Linux kernel: the same points in both engines, one table and one figure.
 
-    validate/linux/compare.py [POINT|SET ...] [--stacks rfc,linux] [--seeds N] [--kernel N] [--write]
+    validate/linux/compare.py [POINT|SET ...] [--profiles rfc,linux] [--seeds N] [--kernel N] [--write]
 
 `points.csv` has the points and their sets; without a name all are compared. `kernel.csv` has what the kernel gave at
 each of them, so that no kernel is needed; `--kernel N` runs those that have fewer than N seeds there, and adds them.
-Each stack of aqmlab is a column. Random numbers differ between the two engines, so only means over seeds can agree.
-`--write` puts the table into README.md. Exit status 1 if the last stack differs by more than is allowed somewhere.
+Each profile of aqmlab is a column. Random numbers differ between the two engines, so only means over seeds can agree.
+`--write` puts the table into README.md. Exit status 1 if the last profile differs by more than is allowed somewhere.
 """
 
 import argparse
@@ -85,14 +85,14 @@ class Point:
         rate = words[words.index("bandwidth") + 1] if "bandwidth" in words else self.rate
         return f"{rate.removesuffix('bit')} {self.rtt}"
 
-    def stacks(self, stacks: Sequence[str], seeds: int, jobs: int) -> dict[str, Values]:
-        """Run it with each stack."""
+    def profiles(self, profiles: Sequence[str], seeds: int, jobs: int) -> dict[str, Values]:
+        """Run it with each profile."""
         needed = seeds * (MORE_SEEDS if "marks" in self.metrics else 1)
-        return {stack: self.run(stack, needed, jobs, "native") for stack in stacks}
+        return {profile: self.run(profile, needed, jobs, "native") for profile in profiles}
 
-    def run(self, stack: str, seeds: int, jobs: int, engine: str) -> Values:
+    def run(self, profile: str, seeds: int, jobs: int, engine: str) -> Values:
         """Run it: metric to values, one for each seed."""
-        flows = ":".join([self.flows, *([f"stack={stack}"] if stack else []), START])
+        flows = ":".join([self.flows, *([f"profile={profile}"] if profile else []), START])
         options: dict[str, Any] = {"aqm": self.aqm, "flows": [flows], "rate": self.rate, "rtt": self.rtt, **COMMON}
         runs = aqmlab.compare(**options, seeds=seeds, jobs=jobs, engine=engine).runs
         return {
@@ -105,27 +105,27 @@ class Point:
 
 @dataclass(frozen=True)
 class Cell:
-    """A point with what the kernel gave, and each stack."""
+    """A point with what the kernel gave, and each profile."""
 
     point: Point
     kernel: Values
-    stacks: dict[str, Values]
+    profiles: dict[str, Values]
 
-    def difference(self, stack: str, name: str) -> float:
+    def difference(self, profile: str, name: str) -> float:
         """Relative to the kernel's mean; infinite if only the kernel has nothing."""
-        theirs, own = (statistics.fmean(values[name]) for values in (self.kernel, self.stacks[stack]))
+        theirs, own = (statistics.fmean(values[name]) for values in (self.kernel, self.profiles[profile]))
         if theirs == own:
             return 0.0
         return own / theirs - 1 if theirs else math.inf
 
-    def fits(self, stack: str, name: str) -> bool:
+    def fits(self, profile: str, name: str) -> bool:
         """Whether a mean differs by no more than is allowed."""
-        theirs, own = (statistics.fmean(values[name]) for values in (self.kernel, self.stacks[stack]))
+        theirs, own = (statistics.fmean(values[name]) for values in (self.kernel, self.profiles[profile]))
         return abs(own - theirs) <= max(METRICS[name].allowed * theirs, METRICS[name].negligible)
 
-    def outside(self, stack: str) -> list[str]:
+    def outside(self, profile: str) -> list[str]:
         """The metrics that do not fit."""
-        return [name for name in self.point.metrics if not self.fits(stack, name)]
+        return [name for name in self.point.metrics if not self.fits(profile, name)]
 
 
 def read_points(names: Sequence[str]) -> list[Point]:
@@ -173,10 +173,10 @@ def error(values: Sequence[float]) -> float:
     return 2 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
 
 
-def table(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
+def table(cells: Sequence[Cell], profiles: Sequence[str]) -> str:
     """Return the comparison as a Markdown table, which is readable as text: a line for each point."""
     units = [f"{metric.word} {metric.unit}" for metric in METRICS.values()]
-    lines = [["point", "qdisc", "flows", "link", *units, *(f"`stack={stack}`" for stack in stacks)]]
+    lines = [["point", "qdisc", "flows", "link", *units, *(f"`profile={profile}`" for profile in profiles)]]
     for cell in cells:
         point = cell.point
         kernel = [
@@ -187,7 +187,7 @@ def table(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
         ]
         flows = point.flows.replace(":ecn=classic", " ecn")
         lines.append([point.id, point.aqm.split()[0].split(":")[0], flows, point.link, *kernel])
-        lines[-1] += [", ".join(_difference(cell, stack, name) for name in point.metrics) for stack in stacks]
+        lines[-1] += [", ".join(_difference(cell, profile, name) for name in point.metrics) for profile in profiles]
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     rows = [
         "| " + " | ".join(f"{text:{width}}" for text, width in zip(line, widths, strict=True)) + " |" for line in lines
@@ -196,42 +196,46 @@ def table(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
     return "\n".join(rows)
 
 
-def _difference(cell: Cell, stack: str, name: str) -> str:
-    share = cell.difference(stack, name)
+def _difference(cell: Cell, profile: str, name: str) -> str:
+    share = cell.difference(profile, name)
     text = "from 0" if math.isinf(share) else f"{100 * share:+.0f}"
-    return text if cell.fits(stack, name) else f"**{text}**"
+    return text if cell.fits(profile, name) else f"**{text}**"
 
 
-def counts(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
-    """Return how many values fit, by set and stack."""
+def counts(cells: Sequence[Cell], profiles: Sequence[str]) -> str:
+    """Return how many values fit, by set and profile."""
     sets = list(dict.fromkeys(cell.point.set for cell in cells))
-    lines = ["| set | points |" + "".join(f" `stack={stack}` |" for stack in stacks)]
-    lines.append("|---|---|" + "---|" * len(stacks))
+    lines = ["| set | points |" + "".join(f" `profile={profile}` |" for profile in profiles)]
+    lines.append("|---|---|" + "---|" * len(profiles))
     for name in [*sets, *(["all"] if len(sets) > 1 else [])]:
         members = [cell for cell in cells if name in (cell.point.set, "all")]
         values = sum(len(cell.point.metrics) for cell in members)
         row = f"| {name} | {len(members)} |"
-        for stack in stacks:
-            fit = values - sum(len(cell.outside(stack)) for cell in members)
+        for profile in profiles:
+            fit = values - sum(len(cell.outside(profile)) for cell in members)
             row += f" {fit} of {values} ({100 * fit // values} %) |"
         lines.append(row)
     return "\n".join(lines)
 
 
-def figure(cells: Sequence[Cell], stacks: Sequence[str]) -> str:
-    """Return the figure as SVG: each stack over the kernel at each point, with the allowed range as a band."""
+def figure(cells: Sequence[Cell], profiles: Sequence[str]) -> str:
+    """Return the figure as SVG: each profile over the kernel at each point, with the allowed range as a band."""
     canvas, axes = style.below(len(METRICS), 9.0)
-    known = label_styles(list(stacks))
+    known = label_styles(list(profiles))
     for axis, (name, metric) in zip(axes, METRICS.items(), strict=True):
         axis.axhspan(1 - metric.allowed, 1 + metric.allowed, color="#d8dee4", linewidth=0)
         axis.axhline(1, color=style.FAINT, linewidth=0.8)
-        for stack in stacks:
+        for profile in profiles:
             ratios = [
-                1 + cell.difference(stack, name) if name in cell.point.metrics and any(cell.kernel[name]) else math.nan
+                1 + cell.difference(profile, name)
+                if name in cell.point.metrics and any(cell.kernel[name])
+                else math.nan
                 for cell in cells
             ]
-            look = known[stack]
-            axis.plot(ratios, linestyle="", marker=look.marker, markersize=4, color=look.colour, label=f"stack={stack}")
+            look = known[profile]
+            axis.plot(
+                ratios, linestyle="", marker=look.marker, markersize=4, color=look.colour, label=f"profile={profile}"
+            )
         axis.set_ylabel(f"{metric.word}\naqmlab / Linux")
     axes[-1].set_xticks(range(len(cells)), [cell.point.id for cell in cells], rotation=90, fontsize=6.5)
     style.legend(canvas, axes)
@@ -248,20 +252,20 @@ def write(parts: Iterable[str]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="POINT|SET")
-    parser.add_argument("--stacks", default="rfc,linux")
+    parser.add_argument("--profiles", default="rfc,linux")
     parser.add_argument("--seeds", type=int, default=32, help=f"of aqmlab; {MORE_SEEDS} times as many with ECN")
     parser.add_argument("--kernel", type=int, default=0, metavar="N", help="run points with fewer seeds in the kernel")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="put the tables into README.md")
     arguments = parser.parse_args()
-    stacks = arguments.stacks.split(",")
+    profiles = arguments.profiles.split(",")
     try:
         points = read_points(arguments.names)
         if arguments.kernel:
             run_kernel(points, arguments.kernel, arguments.jobs)
         kernel = read_kernel()
         known = [one for one in points if one.id in kernel]
-        cells = [Cell(one, kernel[one.id], one.stacks(stacks, arguments.seeds, arguments.jobs)) for one in known]
+        cells = [Cell(one, kernel[one.id], one.profiles(profiles, arguments.seeds, arguments.jobs)) for one in known]
     except InputError as problem:
         print(f"compare.py: {problem}", file=sys.stderr)
         return 2
@@ -269,17 +273,17 @@ def main() -> int:
         print(f"not yet run in the kernel: {', '.join(one.id for one in points if one.id not in kernel)}")
     if not cells:
         return 2
-    parts = [counts(cells, stacks), table(cells, stacks)]
+    parts = [counts(cells, profiles), table(cells, profiles)]
     if arguments.write:
         write(parts)
     print("\n\n".join(reversed(parts)) + "\n")
-    for stack in stacks:
-        names = [f"{cell.point.id} {' and '.join(bad)}" for cell in cells if (bad := cell.outside(stack))]
-        print(f"stack={stack} outside: {', '.join(names) or 'none'}")
+    for profile in profiles:
+        names = [f"{cell.point.id} {' and '.join(bad)}" for cell in cells if (bad := cell.outside(profile))]
+        print(f"profile={profile} outside: {', '.join(names) or 'none'}")
     FIGURE.parent.mkdir(exist_ok=True)
-    FIGURE.write_text(figure(cells, stacks))
+    FIGURE.write_text(figure(cells, profiles))
     print(f"figure: {FIGURE}")
-    return 1 if any(cell.outside(stacks[-1]) for cell in cells) else 0
+    return 1 if any(cell.outside(profiles[-1]) for cell in cells) else 0
 
 
 if __name__ == "__main__":

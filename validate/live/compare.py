@@ -205,7 +205,7 @@ def _row(
 
 def flows(cell: Cell) -> list[str]:
     """Return what a cell's flows are for `compare`."""
-    return [f"{cell.flows}*{CONTROLS[cell.cc]}:name=transfers:stack=linux:start=0s..100ms", PINGS]
+    return [f"{cell.flows}*{CONTROLS[cell.cc]}:name=transfers:profile=linux:start=0s..100ms", PINGS]
 
 
 RUNNERS: dict[str, Callable[[Cell, int, argparse.Namespace], Row]] = {

@@ -15,7 +15,7 @@ fn scenario(observe: &[&str]) -> Scenario {
         name: "all".to_owned(),
         count: 1,
         start_ns: (0, 0),
-        apart_ns: 0,
+        spacing_ns: 0,
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),

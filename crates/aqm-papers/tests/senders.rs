@@ -17,7 +17,7 @@ fn scenario(control: &str, count: u32, size_bytes: Option<u64>) -> Scenario {
         name: "all".to_owned(),
         count,
         start_ns: (0, 0),
-        apart_ns: 0,
+        spacing_ns: 0,
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),

@@ -7,7 +7,7 @@ use aqm_core::params::{Kind as Unit, Preset};
 use aqm_scenario::flows::{Catalogue, Files, Group, Key, Kind, Transport, Tree, parse_all, written};
 use aqm_sim::rate_control::{self};
 use aqm_sim::traffic::{BULK, COMMON, SourceKind, Takes};
-use aqm_sim::transport::{Relation, STACKS};
+use aqm_sim::transport::{PROFILES, Relation};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -52,7 +52,7 @@ fn resolved(group: &Group) -> Value {
         "short": group.short(),
         "name": value("name"),
         "start_ns": [earliest, latest],
-        "apart_ns": apart,
+        "spacing_ns": apart,
         "rtt_ns": value("rtt"),
         "class": value("class"),
         "dscp": value("dscp"),
@@ -89,10 +89,10 @@ impl Files for Readers<'_> {
     }
 }
 
-/// The keys of a kind of flow over one transport or over any, and the default of each under a stack, as JSON.
+/// The keys of a kind of flow over one transport or over any, and the default of each under a profile, as JSON.
 #[pyfunction]
-#[pyo3(signature = (kind, transport, stack))]
-pub(crate) fn flow_keys(kind: &str, transport: Option<&str>, stack: &str) -> PyResult<String> {
+#[pyo3(signature = (kind, transport, profile))]
+pub(crate) fn flow_keys(kind: &str, transport: Option<&str>, profile: &str) -> PyResult<String> {
     let found = catalogue().kind(kind).ok_or_else(|| input(format!("there is no kind '{kind}'")))?;
     let over = match transport {
         None => None,
@@ -102,7 +102,7 @@ pub(crate) fn flow_keys(kind: &str, transport: Option<&str>, stack: &str) -> PyR
     };
     let carrier = over.unwrap_or(found.usual());
     let keys = found.keys(over).into_iter().map(|declared| {
-        let default = found.default(&declared, carrier, stack);
+        let default = found.default(&declared, carrier, profile);
         json!([key(&declared), default])
     });
     Ok(keys.collect::<Value>().to_string())
@@ -118,7 +118,7 @@ pub(crate) fn flows() -> String {
         "common": keys(COMMON),
         "bulk": keys(BULK),
         "transports": known.transports().iter().map(transport).collect::<Value>(),
-        "stacks": STACKS.iter().map(stack).collect::<Value>(),
+        "profiles": PROFILES.iter().map(profile).collect::<Value>(),
         "kinds": known.kinds().iter().filter_map(kind).collect::<Value>(),
     })
     .to_string()
@@ -131,16 +131,16 @@ fn transport(one: &Transport) -> Value {
         Transport::Rate(info) => (info.summary, info.reference, false, extension(info)),
         Transport::Stack(info) => (info.summary, info.reference, false, ""),
     };
-    let own: &[Preset] = if let Transport::Tcp(info) = one { info.stacks } else { &[] };
-    let by_stack: Map<String, Value> = STACKS
+    let own: &[Preset] = if let Transport::Tcp(info) = one { info.profiles } else { &[] };
+    let by_profile: Map<String, Value> = PROFILES
         .iter()
-        .map(|stack| {
+        .map(|profile| {
             let values: Map<String, Value> = one
-                .of_stack(stack.name)
+                .of_profile(profile.name)
                 .into_iter()
                 .map(|(name, value)| (name.to_owned(), json!(value)))
                 .collect();
-            (stack.name.to_owned(), json!(values))
+            (profile.name.to_owned(), json!(values))
         })
         .collect();
     let only: Map<String, Value> =
@@ -158,8 +158,8 @@ fn transport(one: &Transport) -> Value {
         "only": only,
         "must": one.must(),
         "relations": one.relations().map(relation).collect::<Value>(),
-        "stacks": own.iter().map(stack).collect::<Value>(),
-        "by_stack": by_stack,
+        "profiles": own.iter().map(profile).collect::<Value>(),
+        "by_profile": by_profile,
     })
 }
 
@@ -173,7 +173,7 @@ fn relation(relation: &Relation) -> Value {
     json!({ "given": relation.given, "needs": relation.needs })
 }
 
-fn stack(preset: &Preset) -> Value {
+fn profile(preset: &Preset) -> Value {
     let values: Map<String, Value> =
         preset.values.iter().map(|(name, value)| ((*name).to_owned(), json!(written(value)))).collect();
     json!({ "name": preset.name, "source": preset.source, "values": values })

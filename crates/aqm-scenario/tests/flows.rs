@@ -30,7 +30,7 @@ fn is_inverse(text: &str) {
 }
 
 #[test]
-fn every_kind_over_every_transport_and_stack_reads_back() {
+fn every_kind_over_every_transport_and_profile_reads_back() {
     let mut tried = 0;
     for kind in Catalogue::default().kinds() {
         let must = kind.must().iter().map(|name| {
@@ -43,12 +43,12 @@ fn every_kind_over_every_transport_and_stack_reads_back() {
             let over = if transports.len() > 1 { format!(":transport={carrier}") } else { String::new() };
             let is_tcp =
                 read(&format!("2*{}{must}{over}", kind.name())).unwrap().transport().form().0 == "tcp";
-            let stacks: &[&str] =
-                if is_tcp { &["", ":stack=rfc", ":stack=linux", ":stack=ns3"] } else { &[""] };
-            for stack in stacks {
-                is_inverse(&format!("2*{}{must}{over}{stack}", kind.name()));
+            let profiles: &[&str] =
+                if is_tcp { &["", ":profile=rfc", ":profile=linux", ":profile=ns3"] } else { &[""] };
+            for profile in profiles {
+                is_inverse(&format!("2*{}{must}{over}{profile}", kind.name()));
                 is_inverse(&format!(
-                    "7*{}{must}{over}{stack}:name=x:start=1s..2s:apart=3ms:class=2",
+                    "7*{}{must}{over}{profile}:name=x:start=1s..2s:spacing=3ms:class=2",
                     kind.name()
                 ));
                 tried += 2;
@@ -63,7 +63,7 @@ fn a_value_at_its_default_is_not_printed() {
     for (text, short) in [
         ("cubic", "1*cubic"),
         ("8*newreno:sack=on:minrto=200ms", "8*newreno"),
-        ("2*bbr:stack=linux:rack=on", "2*bbr1:stack=linux"),
+        ("2*bbr:profile=linux:rack=on", "2*bbr1:profile=linux"),
         ("1*cbr:rate=1000kbit:packet=1500b:transport=udp", "1*cbr:rate=1mbit"),
     ] {
         assert_eq!(read(text).unwrap().short(), short);

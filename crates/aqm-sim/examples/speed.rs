@@ -66,7 +66,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
             name: "newreno".to_owned(),
             count: flows,
             start_ns: (0, 1_000_000_000),
-            apart_ns: 0,
+            spacing_ns: 0,
             rtt_ns: None,
             from: Vec::new(),
             to: Vec::new(),

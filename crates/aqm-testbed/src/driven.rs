@@ -206,7 +206,7 @@ fn group(pairs: u32) -> FlowGroup {
         name: OWN.name.to_owned(),
         count: pairs,
         start_ns: (0, 0),
-        apart_ns: 0,
+        spacing_ns: 0,
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),

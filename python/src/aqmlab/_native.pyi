@@ -280,8 +280,8 @@ class Stepper:
 def parse_flows(texts: list[str], files: FlowFiles) -> str:
     """Resolve the flow specs of a scenario, as JSON: each group with its keys as written, and as a scenario has it."""
 
-def flow_keys(kind: str, transport: str | None, stack: str) -> str:
-    """Return the keys of a kind of flow over a transport, or over any, each with its default under a stack, as JSON."""
+def flow_keys(kind: str, transport: str | None, profile: str) -> str:
+    """Return the keys of a kind of flow over a transport, or over any, each with its default in a profile, as JSON."""
 
 def resolve_buffer(
     text: str, rate_bps: int, is_recorded: bool, rtt_ns: int, packet_bytes: int

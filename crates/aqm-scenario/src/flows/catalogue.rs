@@ -5,9 +5,9 @@ use aqm_core::params::{Kind as Unit, Value};
 use aqm_sim::rate_control::{self, RATE_CONTROLS, RATED};
 use aqm_sim::stack;
 use aqm_sim::traffic::{BULK, COMMON, KINDS, Over, SourceKind};
-use aqm_sim::transport::{self, CONTROLS, IP, RELATIONS, Relation, STACKS, TCP, UDP};
+use aqm_sim::transport::{self, CONTROLS, IP, PROFILES, RELATIONS, Relation, TCP, UDP};
 
-/// The default stack.
+/// The default profile.
 pub const RFC: &str = "rfc";
 
 /// What carries the data.
@@ -93,14 +93,14 @@ impl Transport {
         self.only().iter().all(|(name, values)| *name != key || values.contains(&value))
     }
 
-    /// The values that a stack sets for its keys.
-    pub fn of_stack(&self, name: &str) -> Vec<(&'static str, String)> {
+    /// The values that a profile sets for its keys.
+    pub fn of_profile(&self, name: &str) -> Vec<(&'static str, String)> {
         let Transport::Tcp(info) = self else { return Vec::new() };
-        STACKS
+        PROFILES
             .iter()
-            .chain(info.stacks)
-            .filter(|stack| stack.name == name)
-            .flat_map(|stack| stack.values)
+            .chain(info.profiles)
+            .filter(|profile| profile.name == name)
+            .flat_map(|profile| profile.values)
             .map(|(key, value)| (*key, written(value)))
             .filter(|(key, value)| self.takes(key, value))
             .collect()
@@ -168,9 +168,9 @@ impl Kind {
         }
         keys.extend(self.own_keys());
         if transports.iter().any(|one| matches!(one, Transport::Tcp(_))) {
-            let stacks = STACKS.iter().map(|stack| stack.name).collect();
-            let about = "protocol stack that sets the defaults of TCP's keys";
-            keys.push(Key::choice("stack", stacks, RFC, about));
+            let profiles = PROFILES.iter().map(|profile| profile.name).collect();
+            let about = "whose TCP: sets the defaults of its keys";
+            keys.push(Key::choice("profile", profiles, RFC, about));
         }
         for key in transports.iter().flat_map(Transport::keys) {
             if !keys.iter().any(|known| known.name == key.name) {
@@ -180,13 +180,13 @@ impl Kind {
         keys
     }
 
-    /// The default of a key over a transport under a stack; `None` where there is none.
-    pub fn default(&self, key: &Key, over: Transport, stack: &str) -> Option<String> {
+    /// The default of a key over a transport under a profile; `None` where there is none.
+    pub fn default(&self, key: &Key, over: Transport, profile: &str) -> Option<String> {
         let of = |pairs: &[(&str, &str)]| {
             pairs.iter().find(|(name, _)| *name == key.name).map(|(_, value)| (*value).to_owned())
         };
         let special = match key.name {
-            "stack" => Some(stack.to_owned()),
+            "profile" => Some(profile.to_owned()),
             "transport" => Some(over.name().to_owned()),
             "name" => Some(self.name().to_owned()),
             _ => None,
@@ -196,7 +196,10 @@ impl Kind {
             .or(special)
             .or_else(|| of(over.sets()))
             .or_else(|| {
-                over.of_stack(stack).into_iter().rfind(|(name, _)| *name == key.name).map(|(_, value)| value)
+                over.of_profile(profile)
+                    .into_iter()
+                    .rfind(|(name, _)| *name == key.name)
+                    .map(|(_, value)| value)
             })
             .or_else(|| key.default.clone())
     }
@@ -269,7 +272,7 @@ fn carriers(source: &SourceKind, all: &[Transport]) -> Vec<Transport> {
     all.iter().filter(fits).copied().collect()
 }
 
-/// Whether a key is the stack at its usual value, which needs no words.
-pub(super) fn is_usual_stack(key: &Key, text: &str) -> bool {
-    key.name == "stack" && key.unit() == Some(Unit::Choice(&[])) && text == RFC
+/// Whether a key is the profile at its usual value, which needs no words.
+pub(super) fn is_usual_profile(key: &Key, text: &str) -> bool {
+    key.name == "profile" && key.unit() == Some(Unit::Choice(&[])) && text == RFC
 }

@@ -21,7 +21,7 @@ pub use tree::Tree;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Value, did_you_mean};
 use aqm_sim::scenario::FlowGroup;
-use aqm_sim::transport::STACKS;
+use aqm_sim::transport::PROFILES;
 use number::Read;
 use serde_json::json;
 use std::fmt;
@@ -41,7 +41,7 @@ pub struct Group {
     transport: Transport,
     /// Each key that applies, and its value if it has one.
     values: Vec<(Key, Option<Read>)>,
-    /// Keys whose value is another than the default of kind, transport and stack.
+    /// Keys whose value is another than the default of kind, transport and profile.
     differing: Vec<&'static str>,
     /// Whether its name was given.
     is_named: bool,
@@ -101,7 +101,7 @@ fn read(text: &str, known: &Catalogue, files: &dyn Files) -> Result<Group, Input
     let carrier = known.unaliased(of("transport").unwrap_or(kind.usual().name()));
     let transport =
         kind.carrier(carrier).ok_or_else(|| not_among("transport", carrier, kind.transports()))?;
-    let stacks: Vec<&str> = STACKS.iter().map(|stack| stack.name).collect();
+    let profiles: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let keys = kind.keys(Some(transport));
     if let Some((name, _)) =
         given.iter().find(|(name, _)| *name != "transport" && !keys.iter().any(|key| key.name == *name))
@@ -112,23 +112,23 @@ fn read(text: &str, known: &Catalogue, files: &dyn Files) -> Result<Group, Input
             InputError::new(format!("'{name}' means nothing for {}{over}", kind.name())).of_value(name)
         );
     }
-    let stack = of("stack").unwrap_or(RFC);
-    if !stacks.contains(&stack) {
-        return Err(not_among("stack", stack, stacks));
+    let profile = of("profile").unwrap_or(RFC);
+    if !profiles.contains(&profile) {
+        return Err(not_among("profile", profile, profiles));
     }
     let mut segment = 0;
     let mut values = Vec::new();
     let mut differing = Vec::new();
     // A size in packets counts segments, whose length is another key's.
     if let Some(key) = keys.iter().find(|key| key.name == "mss") {
-        let usual = kind.default(key, transport, stack);
+        let usual = kind.default(key, transport, profile);
         if let Some(text) = of("mss").or(usual.as_deref()) {
             let read = quantity::read(key, text, 0, files).map_err(|error| error.within("mss"))?;
             segment = read.value.json().as_u64().unwrap_or_default();
         }
     }
     for key in keys {
-        let usual = kind.default(&key, transport, stack);
+        let usual = kind.default(&key, transport, profile);
         let read =
             |text: &str| quantity::read(&key, text, segment, files).map_err(|error| error.within(key.name));
         let value = match (key.name, of(key.name)) {
@@ -149,8 +149,8 @@ fn read(text: &str, known: &Catalogue, files: &dyn Files) -> Result<Group, Input
         }
         values.push((key, value));
     }
-    if stack != RFC && !differing.contains(&"stack") {
-        differing.push("stack");
+    if profile != RFC && !differing.contains(&"profile") {
+        differing.push("profile");
     }
     let is_named = of("name").is_some();
     let group = Group { count, kind, transport, values, differing, is_named };
@@ -259,8 +259,8 @@ impl Group {
 
     /// When the last of its flows has started, in nanoseconds.
     pub fn latest_start_ns(&self) -> u64 {
-        let (_, latest, apart) = self.starts();
-        latest.saturating_add(apart.saturating_mul(u64::from(self.count) - 1))
+        let (_, latest, spacing) = self.starts();
+        latest.saturating_add(spacing.saturating_mul(u64::from(self.count) - 1))
     }
 
     /// Every key that has a value, and the value as it is written.
@@ -310,7 +310,7 @@ impl Group {
             "count": self.count,
             "name": value("name"),
             "start_ns": value("start"),
-            "apart_ns": value("apart"),
+            "spacing_ns": value("spacing"),
             "rtt_ns": value("rtt"),
             "class": value("class"),
             "dscp": value("dscp"),
@@ -326,8 +326,8 @@ impl Group {
     pub fn starts(&self) -> (u64, u64, u64) {
         let start = self.value("start").map(Tree::json);
         let at = |index: usize| start.as_ref().and_then(|start| start[index].as_u64()).unwrap_or_default();
-        let apart = self.value("apart").and_then(|apart| apart.json().as_u64()).unwrap_or_default();
-        (at(0), at(1), apart)
+        let spacing = self.value("spacing").and_then(|spacing| spacing.json().as_u64()).unwrap_or_default();
+        (at(0), at(1), spacing)
     }
 
     /// The value of a key as a scenario has it.
@@ -413,6 +413,6 @@ impl fmt::Debug for Group {
 impl fmt::Display for Group {
     /// Writes the group with every key that applies, defaults included; reading it gives the same group.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.write(|key, text| !catalogue::is_usual_stack(key, text)))
+        f.write_str(&self.write(|key, text| !catalogue::is_usual_profile(key, text)))
     }
 }

@@ -120,7 +120,7 @@ impl Streams {
         };
         // Starts are spread evenly; those after the end never come.
         let (earliest, latest) = (group.start_ns.0 as f64, group.start_ns.1 as f64);
-        let starting = latest - earliest + group.apart_ns as f64 * f64::from(group.count.saturating_sub(1));
+        let starting = latest - earliest + group.spacing_ns as f64 * f64::from(group.count.saturating_sub(1));
         let left = (stop as f64 - earliest).max(0.0);
         let started = if left < starting { left / starting } else { 1.0 };
         let within = Span::from_nanos((left - starting.min(left) / 2.0) as u64);

@@ -3,7 +3,7 @@
 use super::problem::shortened;
 use super::script::TcpOptions;
 use super::shell::Command;
-use crate::transport::{STACKS, Sysctls, Tcp};
+use crate::transport::{PROFILES, Sysctls, Tcp};
 use aqm_core::input_error::InputError;
 use aqm_core::params::Preset;
 
@@ -12,7 +12,7 @@ const TIMESTAMPS: u32 = 12;
 /// The segment size that Linux offers over Ethernet.
 const OFFERED_MSS: u32 = 1460;
 /// The sender of a script that does not describe another one.
-const STACK: &str = "linux";
+const PROFILE: &str = "linux";
 
 /// What is set up before the handshake, and what may change after it.
 #[derive(Debug)]
@@ -149,8 +149,8 @@ impl Host {
     /// Linux with its sysctls.
     fn linux(&self) -> Result<Tcp, InputError> {
         let mut tcp = Tcp::parse(&self.control)?;
-        let values = |presets: &'static [Preset]| presets.iter().filter(|preset| preset.name == STACK);
-        for preset in values(STACKS).chain(values(tcp.info().stacks)) {
+        let values = |presets: &'static [Preset]| presets.iter().filter(|preset| preset.name == PROFILE);
+        for preset in values(PROFILES).chain(values(tcp.info().profiles)) {
             for (key, value) in preset.values {
                 tcp = tcp.with(key, &value.to_string())?;
             }

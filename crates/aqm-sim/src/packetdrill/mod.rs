@@ -5,7 +5,7 @@
 //! Of the language, what describes a sender:
 //!
 //! - `--tolerance_usecs`, `--tcp_ts_tick_usecs` and `--strict_segments`, and two options of our own. `--tcp=newreno sack off`
-//!   describes the sender in the notation of flows; without it the sender is Linux (`stack=linux`) with the sysctls of the
+//!   describes the sender in the notation of flows; without it the sender is Linux (`profile=linux`) with the sysctls of the
 //!   script. `--complete` makes the script fail if it leaves a segment that no line expects.
 //! - Commands between back quotes: `sysctl`, `set_sysctls.py`, `ip route ... initcwnd`, `tc qdisc` with fq or pfifo, and files
 //!   of such commands.

@@ -18,7 +18,7 @@ pub struct FlowGroup {
     pub start_ns: (u64, u64),
     /// How much later than the flow before each flow starts, nanoseconds, beside what is drawn.
     #[serde(default)]
-    pub apart_ns: u64,
+    pub spacing_ns: u64,
     /// Base round-trip time of these flows, nanoseconds; `None` means the scenario's.
     #[serde(default)]
     pub rtt_ns: Option<u64>,

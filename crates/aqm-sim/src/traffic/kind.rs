@@ -124,8 +124,8 @@ pub static COMMON: &[Key] = &[
     Key::new("name", "name", Takes::Name, "", "name of the group in metrics; the kind unless given"),
     Key::new("start", "start_ns", Takes::Range, "0..1s", "when the flows start"),
     Key::new(
-        "apart",
-        "apart_ns",
+        "spacing",
+        "spacing_ns",
         Takes::One(Unit::Span),
         "off",
         "how much later than the one before each flow starts",

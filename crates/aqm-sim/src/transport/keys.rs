@@ -283,9 +283,9 @@ pub static RELATIONS: &[Relation] = &[
     Relation { given: ("ssthresh", "pipe"), needs: ("sack", "on") },
 ];
 
-/// How a protocol stack sets the keys of TCP. `stack=` chooses one, as `name:preset` does for a discipline. Keys of
+/// How an implementation sets the keys of TCP. `profile=` chooses one, as `name:preset` does for a discipline. Keys of
 /// only one congestion control are set in that control's file.
-pub static STACKS: &[Preset] = &[
+pub static PROFILES: &[Preset] = &[
     Preset {
         name: "rfc",
         source: "the RFCs' mandatory parts with the defaults of docs/reference/transports, but for RFC 5681 section 4.3 (relapse); minrto and delack as in Linux",

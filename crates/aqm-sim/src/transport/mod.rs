@@ -32,7 +32,7 @@ pub use control::controller::Info;
 pub use control::isolated::IsolatedControl;
 pub use control::{CONTROLS, find};
 pub use ecn::EcnMode;
-pub use keys::{IP, RELATIONS, Relation, STACKS, TCP, UDP};
+pub use keys::{IP, PROFILES, RELATIONS, Relation, TCP, UDP};
 pub use named::Named;
 pub use rate::{LostSegment, RateSample};
 pub(crate) use receiver::{Acknowledgment, MAX_SACK_BLOCKS, Receiver, Segment};

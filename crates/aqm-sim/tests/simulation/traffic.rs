@@ -80,7 +80,7 @@ fn flows_that_stop_leave_the_link_to_others_and_repeat_what_was_lost() {
 fn flows_that_start_apart_start_one_after_another() {
     let mut scenario = bottleneck("fifo");
     let mut clients = cbr("clients", 800_000, 1000);
-    (clients.count, clients.apart_ns) = (4, 10 * SECOND);
+    (clients.count, clients.spacing_ns) = (4, 10 * SECOND);
     scenario.flows.push(clients);
     let report = run(&scenario, 1);
     // 100 packets a second each, counted from 5 to 30 s; starts at 0, 10, 20 and 30 s: 25, 20, 10 and 0 seconds.

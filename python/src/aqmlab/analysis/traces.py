@@ -1,4 +1,4 @@
-"""The same scenario by two engines or two stacks: both traced, and where each flow parts."""
+"""The same scenario by two engines or two profiles: both traced, and where each flow parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aqmlab.experiment import refusal
 from aqmlab.runs import workers
 from aqmlab.scenario import Plan
 from aqmlab.scenario import flows as flow_specs
-from aqmlab.scenario.kinds import STACKS
+from aqmlab.scenario.kinds import PROFILES
 from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.units import parse_span
 
@@ -54,16 +54,16 @@ class Difference:
 
 
 def diff(
-    options: Mapping[str, Any], engine: str = "", stack: str = "", tolerance: str = TOLERANCE, place: str = ""
+    options: Mapping[str, Any], engine: str = "", profile: str = "", tolerance: str = TOLERANCE, place: str = ""
 ) -> Difference:
-    """Trace the same scenario by two engines or with two stacks, and find where its TCP flows part.
+    """Trace the same scenario by two engines or with two profiles, and find where its TCP flows part.
 
     Flows start at once unless they say when: engines draw different starts.
 
     Args:
         options: those of `compare`, with one AQM; ``seeds`` means nothing, ``first_seed`` is the seed.
-        engine: two engines, as ``native,linux``; or the one that runs both stacks.
-        stack: two stacks, as ``rfc,linux``.
+        engine: two engines, as ``native,linux``; or the one that runs both profiles.
+        profile: two profiles, as ``rfc,linux``.
         tolerance: how much later the same event may be.
         place: what the names of options begin with in messages.
 
@@ -72,14 +72,16 @@ def diff(
 
     """
     made = engines.names(engine or engines.DEFAULT)
-    stacks = _stacks(stack) if stack else []
-    if len(made) * max(len(stacks), 1) != 2:
-        raise InputError("give two sides: two engines, as --engine native,linux, or two stacks, as --stack rfc,linux")
+    profiles = _profiles(profile) if profile else []
+    if len(made) * max(len(profiles), 1) != 2:
+        raise InputError(
+            "give two sides: two engines, as --engine native,linux, or two profiles, as --profile rfc,linux"
+        )
     try:
         tolerance_ns = parse_span(tolerance)
     except ValueError as error:
         raise InputError(f"--tolerance: {error}") from None
-    pairs = [(one, name) for one in made for name in stacks or [""]]
+    pairs = [(one, name) for one in made for name in profiles or [""]]
     sides = []
     plans = [_plan(options, name, place) for _, name in pairs]
     for (one, name), plan in zip(pairs, plans, strict=True):
@@ -100,31 +102,31 @@ def diff(
     return Difference(plans[0], both, tuple(ordered), segments, tolerance_ns)
 
 
-def _stacks(text: str) -> list[str]:
+def _profiles(text: str) -> list[str]:
     found = [name.strip() for name in text.split(",")]
     for name in found:
-        if name not in STACKS:
-            raise InputError(f"--stack: {unknown('stack', name, STACKS)}")
+        if name not in PROFILES:
+            raise InputError(f"--profile: {unknown('profile', name, PROFILES)}")
         if found.count(name) > 1:
-            raise InputError(f"--stack: '{name}' is given twice")
+            raise InputError(f"--profile: '{name}' is given twice")
     return found
 
 
-def _plan(options: Mapping[str, Any], stack: str, place: str) -> Plan:
+def _plan(options: Mapping[str, Any], profile: str, place: str) -> Plan:
     given = options.get("flows") or ["1*cubic"]
-    flows = [_completed(text, stack) for text in ([given] if isinstance(given, str) else given)]
+    flows = [_completed(text, profile) for text in ([given] if isinstance(given, str) else given)]
     plan = scenario.resolve(scenario.from_values({**options, "flows": flows, "seeds": "1"}, place=place))
     if len(plan.scenarios) > 1:
         raise InputError(f"{place}aqm: takes one discipline here")
     return plan
 
 
-def _completed(text: str, stack: str) -> str:
-    """Add a stack and a start to a spec of flows that does not say them."""
+def _completed(text: str, profile: str) -> str:
+    """Add a profile and a start to a spec of flows that does not say them."""
     said = {part.partition("=")[0].strip() for part in text.split(":")[1:]}
-    if stack and "stack" in said:
-        raise about("flows", f"'{text}': its stack contradicts --stack, which runs two")
-    keys = {"start": "" if "start" in said else "0s", "stack": stack if _is_tcp(text) else ""}
+    if profile and "profile" in said:
+        raise about("flows", f"'{text}': its profile contradicts --profile, which runs two")
+    keys = {"start": "" if "start" in said else "0s", "profile": profile if _is_tcp(text) else ""}
     return ":".join([text, *(f"{name}={value}" for name, value in keys.items() if value)])
 
 

@@ -51,7 +51,7 @@ LINES = {
     "export": "Write a result's frames, or its runs, in another format.",
     "schema": "Print the JSON Schema of experiment files, or of resolved scenarios.",
     "classify": "Run heavy-hitter classifiers on captures, and compare with exact byte counts.",
-    "diff-trace": "Run a scenario in two engines or with two stacks, and show their first difference.",
+    "diff-trace": "Run a scenario in two engines or with two profiles, and show their first difference.",
     "tune": "Search an AQM's parameters, and validate them on held-out scenarios and seeds.",
     "suite": "Run every scenario of a suite, as RFC 7928's, for some disciplines or congestion controls, "
     "and write one page.",

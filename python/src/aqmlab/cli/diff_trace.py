@@ -1,4 +1,4 @@
-"""``aqmlab diff-trace``: where two engines, or two stacks, part in the same scenario."""
+"""``aqmlab diff-trace``: where two engines, or two profiles, part in the same scenario."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def diff_trace(
     *,
     values: dict[str, Any],
     engine: Annotated[
-        str, typer.Option("--engine", metavar="A,B", help="Two engines; or one, which runs both stacks.")
+        str, typer.Option("--engine", metavar="A,B", help="Two engines; or one, which runs both profiles.")
     ] = "",
-    stack: Annotated[str, typer.Option("--stack", metavar="A,B", help="Two stacks of all TCP flows.")] = "",
+    profile: Annotated[str, typer.Option("--profile", metavar="A,B", help="Two profiles of all TCP flows.")] = "",
     tolerance: Annotated[
         str, typer.Option("--tolerance", metavar="T", help="How much later the same event may be (default 2ms).")
     ] = "2ms",
@@ -36,15 +36,15 @@ def diff_trace(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    r"""Run a scenario in two engines or with two stacks, and show their first difference.
+    r"""Run a scenario in two engines or with two profiles, and show their first difference.
 
     A flow starts at once unless it says when.
 
     For example:
 
-    aqmlab diff-trace --rate 10mbit --rtt 40ms --flows "1*newreno:stack=linux" --aqm codel:linux --engine native,linux
+    aqmlab diff-trace --rate 10mbit --rtt 40ms --flows "1*newreno:profile=linux" --aqm codel:linux --engine native,linux
 
-    aqmlab diff-trace --rate 10mbit --rtt 40ms --flows "1*cubic" --aqm codel --stack rfc,linux
+    aqmlab diff-trace --rate 10mbit --rtt 40ms --flows "1*cubic" --aqm codel --profile rfc,linux
     """
     from aqmlab import plots
     from aqmlab.analysis import trace_figure, trace_json, traces
@@ -56,7 +56,7 @@ def diff_trace(
     if out is not None:
         disk.check_writable(out)
         disk.check_free((out / name for name in (FILE, *trace_figure.FILES)), force=force)
-    found = traces.diff(values, engine, stack, tolerance, "--")
+    found = traces.diff(values, engine, profile, tolerance, "--")
     if out is not None:
         drawn = [trace_figure.figure(found, one) for one in found.divergences[:1]]
         contents = {FILE: json_text(trace_json.document(found)).encode(), **plots.contents(drawn)}

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
-from aqmlab.scenario.flows import defaults_of, keys_of, of_stack, of_the_field
-from aqmlab.scenario.kinds import ALIASES, KINDS, PAPERS, STACKS, TRANSPORTS, SourceKind
+from aqmlab.scenario.flows import defaults_of, keys_of, of_profile, of_the_field
+from aqmlab.scenario.kinds import ALIASES, KINDS, PAPERS, PROFILES, TRANSPORTS, SourceKind
 from aqmlab.vocabulary.errors import unknown
 
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
@@ -45,19 +45,19 @@ def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example w
     needed = "".join(f":{name}=..." for name in kind.must)
     console = Terminal()
     console.print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
-    if "stack" in keys:
-        console.print("\n", _stacks(kind))
-        for name in STACKS:
-            console.print(f"\nstack={name}: {of_stack(TRANSPORTS[kind.transport], name)[1]}")
+    if "profile" in keys:
+        console.print("\n", _profiles(kind))
+        for name in PROFILES:
+            console.print(f"\nprofile={name}: {of_profile(TRANSPORTS[kind.transport], name)[1]}")
 
 
-def _stacks(kind: SourceKind) -> Table:
-    """Return the keys whose default is another in another stack, and where the values come from."""
-    defaults = [defaults_of(kind, stack=name) for name in STACKS]
-    table = _table("Key", *STACKS, "Source")
+def _profiles(kind: SourceKind) -> Table:
+    """Return the keys whose default is another in another profile, and where the values come from."""
+    defaults = [defaults_of(kind, profile=name) for name in PROFILES]
+    table = _table("Key", *PROFILES, "Source")
     for key in keys_of(kind).values():
         values = [of[key.name] or "" for of in defaults]
-        if len(set(values)) > 1 and key.name != "stack":
+        if len(set(values)) > 1 and key.name != "profile":
             table.add_row(key.name, *values, key.reference)
     return table
 
@@ -65,5 +65,5 @@ def _stacks(kind: SourceKind) -> Table:
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, no_wrap=column in ("Kind", "Key", "Stack"))
+        table.add_column(column, no_wrap=column in ("Kind", "Key"))
     return table

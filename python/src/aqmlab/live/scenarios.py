@@ -21,8 +21,8 @@ from aqmlab.vocabulary.units import NANOS_PER_SECOND
 SHARED = ("rtt", "overhead", "loss", "jitter")
 # Those of the two directions, of the traffic, and of the runs.
 OWN = ("aqm", "rate", "link_trace", "buffer", "flows", "duration", "warmup", "seeds", "first_seed")
-# What the workload has of flows; the kernel's TCP is that of `stack=linux`, and stands for the default's.
-CARRIED = ("name=", "transport=", "rate=", "packet=", "stack=linux")
+# What the workload has of flows; the kernel's TCP is that of `profile=linux`, and stands for the default's.
+CARRIED = ("name=", "transport=", "rate=", "packet=", "profile=linux")
 # Congestion controls of scenarios, as the kernel calls them.
 CONTROLS = {kind: name for name, kind in comparing.KINDS.items()} | {"cubic": "cubic"}
 

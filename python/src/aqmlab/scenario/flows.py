@@ -11,10 +11,10 @@ from typing import Any
 
 from aqmlab import _native
 from aqmlab.files import system
-from aqmlab.scenario.kinds import STACKS, TRANSPORTS, Key, SourceKind, Transport, take_in_declared
+from aqmlab.scenario.kinds import PROFILES, TRANSPORTS, Key, SourceKind, Transport, take_in_declared
 from aqmlab.scenario.model import Flows
 
-# The default stack.
+# The default profile.
 RFC = "rfc"
 # What a scenario calls the control of a transport that reacts.
 CONTROLS = {"tcp": "congestion_control", "rate": "rate_control", "stack": "stack"}
@@ -27,7 +27,7 @@ class Group:
     """Flows with the same settings, every key resolved.
 
     ``texts`` holds the keys that have a value, as they are written; ``written`` is the group with all of them, and
-    ``short`` with those that differ from the default of kind, transport and stack. Parsing either gives the same group.
+    ``short`` with those that differ from the default of kind, transport and profile. Reading either gives the same.
     """
 
     count: int
@@ -66,7 +66,7 @@ class Group:
     @property
     def latest_start_ns(self) -> int:
         """When the last of the flows has started."""
-        return self.flows.start_ns[1] + (self.count - 1) * self.flows.apart_ns
+        return self.flows.start_ns[1] + (self.count - 1) * self.flows.spacing_ns
 
     def __str__(self) -> str:
         """Write the group with every key that applies, defaults included."""
@@ -125,7 +125,7 @@ def _group(found: dict[str, Any]) -> Group:
         name=found["name"],
         count=found["count"],
         start_ns=(earliest, latest),
-        apart_ns=found["apart_ns"],
+        spacing_ns=found["spacing_ns"],
         rtt_ns=found["rtt_ns"],
         traffic_class=found["class"],
         dscp=found["dscp"],
@@ -141,14 +141,14 @@ def keys_of(kind: SourceKind, transport: str | None = None) -> Mapping[str, Key]
     return {key.name: key for key, _ in _declared(kind.name, transport, RFC)}
 
 
-def defaults_of(kind: SourceKind, transport: str | None = None, stack: str = RFC) -> dict[str, str | None]:
+def defaults_of(kind: SourceKind, transport: str | None = None, profile: str = RFC) -> dict[str, str | None]:
     """Return the default of each key; ``None`` where there is none."""
-    return {key.name: default for key, default in _declared(kind.name, transport, stack)}
+    return {key.name: default for key, default in _declared(kind.name, transport, profile)}
 
 
 @functools.cache
-def _declared(kind: str, transport: str | None, stack: str) -> tuple[tuple[Key, str | None], ...]:
-    found = json.loads(_native.flow_keys(kind, transport, stack))
+def _declared(kind: str, transport: str | None, profile: str) -> tuple[tuple[Key, str | None], ...]:
+    found = json.loads(_native.flow_keys(kind, transport, profile))
     return tuple((Key.declared(key), default) for key, default in found)
 
 
@@ -158,11 +158,11 @@ def renew() -> None:
     _declared.cache_clear()
 
 
-def of_stack(transport: Transport, name: str) -> tuple[dict[str, str], str]:
-    """Return the values that a stack sets for keys of a transport, and their source."""
-    own = next((one for one in transport.stacks if one.name == name), None)
-    sources = [STACKS[name].source, *([own.source] if own else [])]
-    return transport.by_stack[name], "; ".join(sources)
+def of_profile(transport: Transport, name: str) -> tuple[dict[str, str], str]:
+    """Return the values that a profile sets for keys of a transport, and their source."""
+    own = next((one for one in transport.profiles if one.name == name), None)
+    sources = [PROFILES[name].source, *([own.source] if own else [])]
+    return transport.by_profile[name], "; ".join(sources)
 
 
 def of_the_field(key: Key) -> Key:

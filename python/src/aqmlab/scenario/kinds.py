@@ -62,8 +62,8 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Stack:
-    """How a protocol stack sets the keys of TCP, and the source."""
+class Profile:
+    """How an implementation sets the keys of TCP, and the source."""
 
     name: str
     source: str
@@ -90,9 +90,9 @@ class Transport:
     only: dict[str, tuple[str, ...]]
     must: tuple[str, ...]
     relations: tuple[Relation, ...]
-    stacks: tuple[Stack, ...]
-    # The values that each stack sets.
-    by_stack: dict[str, dict[str, str]]
+    profiles: tuple[Profile, ...]
+    # The values that each profile sets.
+    by_profile: dict[str, dict[str, str]]
 
     @property
     def reacts(self) -> bool:
@@ -140,7 +140,7 @@ def _transport(plain: dict[str, Any]) -> Transport:
             "only": {key: tuple(values) for key, values in plain["only"].items()},
             "must": tuple(plain["must"]),
             "relations": tuple(Relation(tuple(one["given"]), tuple(one["needs"])) for one in plain["relations"]),
-            "stacks": tuple(Stack(**stack) for stack in plain["stacks"]),
+            "profiles": tuple(Profile(**one) for one in plain["profiles"]),
         }
     )
 
@@ -170,7 +170,7 @@ _DECLARED = json.loads(_native.flows())
 
 # Keys of every flow, and of a flow that always has data to send.
 COMMON = _keys(_DECLARED["common"])
-STACKS: dict[str, Stack] = {stack["name"]: Stack(**stack) for stack in _DECLARED["stacks"]}
+PROFILES: dict[str, Profile] = {one["name"]: Profile(**one) for one in _DECLARED["profiles"]}
 TRANSPORTS: dict[str, Transport] = {one["name"]: _transport(one) for one in _DECLARED["transports"]}
 KINDS: dict[str, SourceKind] = {
     kind.name: kind

@@ -111,7 +111,7 @@ class Topology:
 class Flows:
     """Flows with the same settings.
 
-    Each starts ``apart_ns`` later than the one before, beside what is drawn from ``start_ns``. ``rtt_ns`` is ``None``
+    Each starts ``spacing_ns`` later than the one before, beside what is drawn from ``start_ns``. ``rtt_ns`` is ``None``
     where the scenario's applies. ``transport`` is ``tcp``, ``udp``, ``rate`` (rate-based
     senders) or ``stack`` (real transports) with its settings;
     ``source`` is the form of a source (``bulk``, ``cbr``, ...) with its settings. ``sources`` and ``sinks`` are the
@@ -126,7 +126,7 @@ class Flows:
     dscp: int
     transport: tuple[Literal["tcp", "udp", "rate", "stack"], Settings]
     source: tuple[str, Settings]
-    apart_ns: int = 0
+    spacing_ns: int = 0
     sources: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
 
@@ -149,7 +149,7 @@ class Flows:
             "transport": {carrier: carried},
             "source": {form: said} if said else form,
         }
-        return fixed | _given({"apart_ns": self.apart_ns, "from": list(self.sources), "to": list(self.sinks)})
+        return fixed | _given({"spacing_ns": self.spacing_ns, "from": list(self.sources), "to": list(self.sinks)})
 
 
 @dataclass(frozen=True)

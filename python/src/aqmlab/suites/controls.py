@@ -15,7 +15,7 @@ from aqmlab.vocabulary.errors import about
 
 SWEPT = "control"
 # Keys that scenarios give themselves.
-SAID = ("name", "size", "start", "apart", "stop", "rtt")
+SAID = ("name", "size", "start", "spacing", "stop", "rtt")
 
 
 def parse(text: str) -> str:

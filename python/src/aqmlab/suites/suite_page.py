@@ -87,8 +87,8 @@ def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
 def _brief(flow: str) -> str:
     """A flow spec without the keys that are as usual."""
     head, *pairs = flow.split(":")
-    told = ("name", "start", "rtt", "mss", "size", "iw", "rate", "ecn", "target", "gain", "apart", "from", "to")
-    usual = ("start=0s..1s", "apart=off", "ecn=off", "iw=10", "mss=1448b", f"name={head.partition('*')[2]}")
+    told = ("name", "start", "rtt", "mss", "size", "iw", "rate", "ecn", "target", "gain", "spacing", "from", "to")
+    usual = ("start=0s..1s", "spacing=off", "ecn=off", "iw=10", "mss=1448b", f"name={head.partition('*')[2]}")
     return ":".join([head, *(pair for pair in pairs if pair.partition("=")[0] in told and pair not in usual)])
 
 

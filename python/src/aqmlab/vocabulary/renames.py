@@ -10,6 +10,7 @@ COMMAND_OPTIONS = {
     "--judge": "--validate",
     "--on": "--dask",
     "--readings": "--robustness",
+    "--stack": "--profile",
     "--yes": "--no-size-check",
 }
 # Options of a scenario, as a key of a file or a sweep.

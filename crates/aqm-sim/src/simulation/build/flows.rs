@@ -71,7 +71,7 @@ impl Member<'_> {
     pub(crate) fn add_flows(&mut self, capacity: Rate, end: Time) -> Result<(), RunError> {
         let (earliest, latest) = self.group.start_ns;
         let delay = self.stream("start").below(latest.saturating_sub(earliest) + 1);
-        let turn = self.group.apart_ns.saturating_mul(u64::from(self.index));
+        let turn = self.group.spacing_ns.saturating_mul(u64::from(self.index));
         let start = Time::from_nanos(earliest.saturating_add(delay).saturating_add(turn));
         let group = self.group;
         match &group.source {

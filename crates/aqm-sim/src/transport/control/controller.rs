@@ -33,8 +33,8 @@ pub struct Info {
     pub must: &'static [&'static str],
     /// Values of its keys that need values of other keys.
     pub relations: &'static [Relation],
-    /// Its own keys under a stack, with the source.
-    pub stacks: &'static [Preset],
+    /// Its own keys under a profile, with the source.
+    pub profiles: &'static [Preset],
     /// Whether it can carry sources of every kind; false for measuring instruments.
     pub carries: bool,
     /// What the receiver reports about marks and delay.
@@ -58,7 +58,7 @@ impl Info {
         only: &[CLASSIC],
         must: &[],
         relations: &[],
-        stacks: &[],
+        profiles: &[],
         carries: true,
         feedback: (Echo::Classic, ReceiverReport::Nothing),
         build: |_, _, _| unreachable!("every congestion control is built in its own way"),

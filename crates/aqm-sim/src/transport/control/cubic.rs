@@ -21,7 +21,7 @@ pub(super) static INFO: Info = Info {
         "by the curve of RFC 9438, or by one segment for a whole number of acknowledged ones, as in the first paper",
         "RFC 9438; Ha, Rhee, Xu 2008, algorithm 1; Linux: count (bictcp_update)",
     )],
-    stacks: &[
+    profiles: &[
         Preset {
             name: "linux",
             source: "Linux 6.12 net/ipv4/tcp_cubic.c: bictcp_update, tcp_friendliness=1, hystart=1, hystart_detect=3 \

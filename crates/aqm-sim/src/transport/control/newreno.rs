@@ -18,7 +18,7 @@ pub(super) static INFO: Info = Info {
         "RFC 3465",
     )],
     relations: &[Relation { given: ("hystart", "on"), needs: ("abc", "on") }],
-    stacks: &[Preset {
+    profiles: &[Preset {
         name: "ns3",
         source: "ns-3.44 src/internet/model/tcp-congestion-ops.cc (TcpNewReno), tcp-socket-base.cc",
         values: &[("abc", Value::Flag(false)), ("ssthresh", Value::Choice("pipe"))],

@@ -38,13 +38,13 @@ SMALLEST_DATAGRAM = 32
 # Options and keys of flows that the guest follows. Any other has its default, or is refused.
 OPTIONS = ("rtt", "access_rate", "duration", "series", "loss")
 KEYS = (
-    *("name", "transport", "start", "apart", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn"),
+    *("name", "transport", "start", "spacing", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn"),
     *("rate", "packet", "on", "off", "from", "to"),
 )
 # What a kind needs, of those.
 NEEDED = {"rate": "1mbit"}
-# The stacks of the package that the kernel is compared with: what only they set is the kernel's own.
-STACKS = ("rfc", "linux")
+# The profiles of the package that the kernel is compared with: what only they set is the kernel's own.
+PROFILES = ("rfc", "linux")
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _flows(scenario: Scenario, network: Network, seed: int) -> tuple[Flow, ...]:
         (carrier, carried), (_, source) = group.transport, group.source
         amount = (source["size_bytes"] or 0) if carrier == "tcp" else carried["packet_bytes"]
         for place in range(group.count):
-            start_ns = draw.randint(*group.start_ns) + place * group.apart_ns
+            start_ns = draw.randint(*group.start_ns) + place * group.spacing_ns
             known = CONTROLS[control] if control else "udp"
             kind = control or DATAGRAMS[group.source[0]]
             way = network.chosen[number, place]
@@ -248,14 +248,14 @@ def _said(group: Flows) -> dict[str, Any]:
 
 
 def _untold(group: Flows) -> str:
-    """Refuse what differs from every stack that the kernel stands for, unless the guest can be told."""
+    """Refuse what differs from every profile that the kernel stands for, unless the guest can be told."""
     carrier, form = group.transport[0], group.source[0]
     kind, transport = KINDS[group.congestion_control or DATAGRAMS[form]], group.congestion_control or carrier
     said = _said(group)
     needed = "".join(f":{name}={NEEDED[name]}" for name in kind.must)
     over = "" if len(kind.transports) == 1 else f":transport={transport}"
-    stacks = [f":stack={name}" for name in STACKS] if carrier == "tcp" else [""]
-    usual = [_said(parse(f"1*{kind.name}{over}{needed}{stack}").flows) for stack in stacks]
+    profiles = [f":profile={name}" for name in PROFILES] if carrier == "tcp" else [""]
+    usual = [_said(parse(f"1*{kind.name}{over}{needed}{profile}").flows) for profile in profiles]
     for name, key in keys_of(kind, transport).items():
         if name not in KEYS and key.field in said and said[key.field] not in [one.get(key.field) for one in usual]:
             return f"cannot be told '{name}': leave it out"

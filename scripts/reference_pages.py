@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import own_discipline_page
 import typer
 
 import aqmlab
@@ -52,6 +53,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands(),
         "contract.md": contract(),
         "experiment-files.md": experiment_files(),
+        "own-disciplines.md": own_disciplines(),
         "python.md": python(),
         "transports.md": transports(),
         "papers.md": papers(),
@@ -176,6 +178,15 @@ def experiment_files() -> str:
     )
     lines += _table(("Key", "Default", "What it is"), rows)
     return "\n".join(lines) + "\n"
+
+
+def own_disciplines() -> str:
+    """Return the page about disciplines in Python."""
+    lines = ["# Disciplines in Python", ""]
+    lines += ["Written by `make docs`. [How to write one](../how-to/own-discipline.md).", ""]
+    for title, heads, rows in own_discipline_page.sections():
+        lines += [f"## {title}", "", *_table(heads, rows), ""]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def python() -> str:

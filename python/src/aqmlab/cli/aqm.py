@@ -108,6 +108,7 @@ def check(
     failed = sum(why is not None for _, why in found)
     if failed:
         raise CheckError(f"{name}: {failed} of {len(found)} conformance tests failed")
+    console.print(f"{len(found)} of {len(found)} passed")
 
 
 @app.command(cls=Command)

@@ -115,12 +115,12 @@ nightly: store-check soak ## what takes too long for every change: a flood of a 
 	cargo test --locked -p aqm-core --test conformance -q -- --ignored
 	AQMLAB_KILLS=30 $(BIN)/pytest $(PARALLEL) python/tests/store_tests.py -k outlive
 
-coverage: $(NATIVE) ## simulate how often intervals hold the truth and marks are wrong (five minutes)
-	$(BIN)/python scripts/coverage.py
-	$(BIN)/python scripts/mark_rates.py --write docs/explanation/statistics.md
+coverage: $(NATIVE) ## simulate how often intervals cover the truth and marks are wrong: writes docs/reference/error-rates.md (five minutes)
+	$(BIN)/python scripts/coverage.py --write docs/reference/error-rates.md
+	$(BIN)/python scripts/mark_rates.py --write docs/reference/error-rates.md
 
-verdict-rates: $(NATIVE) ## simulate how often verdicts on claims are wrong (two minutes)
-	$(BIN)/python scripts/verdict_rates.py
+verdict-rates: $(NATIVE) ## simulate how often verdicts on claims are wrong: writes docs/reference/error-rates.md (two minutes)
+	$(BIN)/python scripts/verdict_rates.py --write docs/reference/error-rates.md
 
 advice-lines: $(NATIVE) ## what `advise` says of 24 lines, quickly and in full: writes docs/explanation/advice-lines.md (ten minutes)
 	$(BIN)/python scripts/advice_lines.py docs/explanation/advice-lines.md

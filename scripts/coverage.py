@@ -11,15 +11,18 @@ import argparse
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
+from splice_tables import write_or_print
 
 from aqmlab._native import bucket_width_ns
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate, Reals
 
 EXPERIMENTS = 2000
+BEGIN, END = "<!-- intervals, by scripts/coverage.py -->", "<!-- end of intervals -->"
 # Packets in a histogram, and the deviation of the logarithms of their delays within a run.
 PACKETS = 1000
 WITHIN = 0.5
@@ -164,17 +167,26 @@ def bootstrap(counts: Reals, values: Reals, quantile: float) -> Estimate:
     return Estimate(woodruff(counts, values, quantile).value, low - half_bucket(low), high + half_bucket(high), runs)
 
 
-def main() -> None:
-    """Print the table of docs/explanation/statistics.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--experiments", type=int, default=EXPERIMENTS)
-    experiments = parser.parse_args().experiments
-    print("| Interval | Runs | Values | Holds the truth | Half width | Without an end | Holds it with both ends |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+def line(case: Case, experiments: int = EXPERIMENTS) -> str:
+    """Return a line of the table."""
+    found = cover(case, experiments)
+    shares = f"{found.held:.1%} | {found.width:.1%} | {found.one_sided:.1%} | {found.both_held:.1%}"
+    return f"| {case.interval} | {case.runs} | {case.about} | {shares} |"
+
+
+def lines() -> Iterator[str]:
+    """Yield the table."""
+    yield "| Interval | Runs | Values | Holds the truth | Half width | Without an end | Holds it with both ends |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for case in cases():
-        found = cover(case, experiments)
-        shares = f"{found.held:.1%} | {found.width:.1%} | {found.one_sided:.1%} | {found.both_held:.1%}"
-        print(f"| {case.interval} | {case.runs} | {case.about} | {shares} |", flush=True)
+        yield line(case)
+
+
+def main() -> None:
+    """Print the table, or write it into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/reference/error-rates.md")
+    write_or_print(parser.parse_args().write, {(BEGIN, END): lines()})
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 An experiment compares three AQMs in five metrics, all pairs: a family of 15 tests, with the same seeds for all. A run's
 value is the AQM's mean, times what its seed has in common for all AQMs, times what it has of its own; both vary by a
 fifth. Where "some differ", the second AQM has half the mean in the first metric and nine tenths in the second; the
-third is the first. Writes the table of docs/explanation/statistics.md, or prints it.
+third is the first. Writes the table of docs/reference/error-rates.md, or prints it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from splice_tables import replaced
+from splice_tables import write_or_print
 
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Reals
@@ -110,13 +110,8 @@ def lines() -> Iterator[str]:
 def main() -> None:
     """Print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/explanation/statistics.md")
-    page: Path | None = parser.parse_args().write
-    table = "\n".join(lines())
-    if page is None:
-        print(table)
-    else:
-        page.write_text(replaced(page.read_text(encoding="utf-8"), BEGIN, END, table), encoding="utf-8")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/reference/error-rates.md")
+    write_or_print(parser.parse_args().write, {(BEGIN, END): lines()})
 
 
 if __name__ == "__main__":

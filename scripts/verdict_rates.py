@@ -16,9 +16,11 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+from splice_tables import write_or_print
 
 from aqmlab.files.documents import Table
 from aqmlab.papers import claims, searching
@@ -189,7 +191,7 @@ def tested_share(found: Counter[Verdict], verdicts: Collection[Verdict]) -> floa
 
 
 def table(experiments: int) -> Iterator[str]:
-    """Return the lines of docs/explanation/statistics.md: how often a verdict is wrong and right, by number of runs."""
+    """Yield the lines of the table on one claim: how often a verdict is wrong and right, by number of runs."""
     heads = [f"{kind}, {runs} runs" for kind in ("wrong", "right") for runs in RUNS]
     yield f"| Expected | True | Values | {' | '.join(heads)} |"
     yield f"|{' --- |' * (3 + len(heads))}"
@@ -202,7 +204,7 @@ def table(experiments: int) -> Iterator[str]:
 
 
 def readings_table(experiments: int) -> Iterator[str]:
-    """Return the lines of docs/explanation/statistics.md on a space of readings."""
+    """Yield the lines of the table on a space of readings."""
     heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in READING_RUNS]
     yield f"| Expected | True | Values | {' | '.join(heads)} |"
     yield f"|{' --- |' * (3 + len(heads))}"
@@ -219,20 +221,22 @@ def _judged(one: Claim, drawn: tuple[Reals, Reals]) -> Judgement:
     return judge(one, lambda side, point: values[side.aqm], [0])
 
 
-def main() -> None:
-    """Print the tables of docs/explanation/statistics.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--experiments", type=int, default=EXPERIMENTS)
-    experiments = parser.parse_args().experiments
-    for line in table(experiments):
-        print(line, flush=True)
-    print(f"\n| Values | {' | '.join(f'{runs} runs' for runs in RUNS)} |\n|{' --- |' * (len(RUNS) + 1)}")
+def papers_table(experiments: int) -> Iterator[str]:
+    """Yield the lines of the table on the claims of a paper, judged together."""
+    yield f"| Values | {' | '.join(f'{runs} runs' for runs in RUNS)} |"
+    yield f"|{' --- |' * (len(RUNS) + 1)}"
     for name, draw in DRAWS.items():
         found = [some_refuted(draw, runs, experiments // 10) for runs in RUNS]
-        print(f"| {name} | {' | '.join(f'{one:.1%}' for one in found)} |", flush=True)
-    print()
-    for line in readings_table(experiments):
-        print(line, flush=True)
+        yield f"| {name} | {' | '.join(f'{one:.1%}' for one in found)} |"
+
+
+def main() -> None:
+    """Print the tables, or write them into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/reference/error-rates.md")
+    tables = {"verdicts": table, "papers": papers_table, "configurations": readings_table}
+    marks = {name: (f"<!-- {name}, by scripts/verdict_rates.py -->", f"<!-- end of {name} -->") for name in tables}
+    write_or_print(parser.parse_args().write, {marks[name]: made(EXPERIMENTS) for name, made in tables.items()})
 
 
 if __name__ == "__main__":

@@ -33,7 +33,12 @@ def a_bootstrap_over_five_runs_does_not() -> None:
     assert SCRIPT.cover(case, 300).held < 0.90
 
 
-def the_page_about_statistics_has_the_cases_of_the_script() -> None:
-    page = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
+def the_page_has_the_cases_of_the_script() -> None:
+    page = (ROOT / "docs/reference/error-rates.md").read_text(encoding="utf-8")
     for interval, runs, about in CASES:
         assert f"| {interval} | {runs} | {about} |" in page
+
+
+def a_line_of_the_page_is_what_the_script_writes() -> None:
+    page = (ROOT / "docs/reference/error-rates.md").read_text(encoding="utf-8")
+    assert SCRIPT.line(CASES["difference, paired", "5", "common seeds"]) in page

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, script
 
 SCRIPT = script("mark_rates")
-PAGE = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/error-rates.md").read_text(encoding="utf-8")
 EXPERIMENTS = 200
 
 

@@ -11,7 +11,7 @@ EXPERIMENTS = 300
 
 
 SCRIPT = script("verdict_rates")
-PAGE = (ROOT / "docs/explanation/statistics.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/error-rates.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("draw", SCRIPT.DRAWS)

@@ -2,7 +2,7 @@
 
 Sources: Student-t intervals for means; Woodruff 1952 for percentiles; for multiple comparisons Holm 1979 and
 Bonferroni's inequality. How often these intervals hold the truth, and how often a difference is marked that is none, is
-simulated by ``make coverage``: docs/explanation/statistics.md has its tables.
+simulated by ``make coverage``: docs/reference/error-rates.md has its tables.
 """
 
 from __future__ import annotations

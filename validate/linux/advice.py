@@ -6,7 +6,7 @@
 The household has traffic that the kernel's engine does not run (pages, a video, a call's answers). So two bulk
 transfers stand for what fills the line, and two streams of 50 small packets a second beside them for the call and the
 game, at the rate of the router's shaper. It prints a table in Markdown: how long small packets wait, and what the
-transfers get. `--write` puts it into docs/reference/engines.md. Runs that are in DIR are not made again.
+transfers get. `--write` puts it into docs/explanation/kernel.md. Runs that are in DIR are not made again.
 """
 
 import argparse
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 import splice_tables
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/reference/engines.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/explanation/kernel.md"
 # Lines, as `aqmlab advise --quick --seeds 3` was asked: rates, link layer, and the share that the chosen way shapes to.
 LINES = (
     (16_000_000, 1_000_000, "adsl", 0.9),

@@ -12,6 +12,9 @@
 //! run.fairness().at_least(0.7);
 //! ```
 //!
+//! A condition that depends on chance is asked of several seeds ([`Path::over`]), and a table of transports and disciplines with
+//! what passes in each cell is a [`Matrix`].
+//!
 //! A transport is attached with [`Path::stack`]: both its ends are sans I/O, see [`aqm_sim::stack`]. A program with a loop of
 //! its own drives the path instead: [`Path::drive`].
 //! With the feature `quinn` the QUIC stack of that name is attached from the beginning (`1*quinn:cc=newreno`).
@@ -19,16 +22,22 @@
 //! The version follows [Semantic Versioning](https://semver.org) and is that of the simulator: figures may change with it.
 #![forbid(unsafe_code)]
 
+mod check;
 mod driven;
 mod figure;
 mod folder;
+mod matrix;
 mod outcome;
 mod path;
+mod seeds;
 
 pub use aqm_core::packet::Ecn;
 pub use aqm_core::units::{Span, Time};
 pub use aqm_sim::stack::{Endpoint, Ends, Info, LARGEST_DATAGRAM, Lost, MINIMAL, Stack, Task};
 pub use aqm_sim::transport::Values;
+pub use check::Check;
 pub use driven::{Arrival, Driven, Refusal};
+pub use matrix::{Cells, Matrix};
 pub use outcome::{MeasuredValue, Outcome};
 pub use path::Path;
+pub use seeds::Seeds;

@@ -3,6 +3,7 @@
 use crate::driven::Driven;
 use crate::folder;
 use crate::outcome::Outcome;
+use crate::seeds::Seeds;
 use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, parse};
@@ -194,12 +195,31 @@ impl Path {
         }
     }
 
+    /// Runs it once for each seed, for conditions that must hold in all of them, or in so many.
+    ///
+    /// # Panics
+    /// With what is wrong, if it cannot be run.
+    #[track_caller]
+    pub fn over(&self, seeds: impl IntoIterator<Item = u64>) -> Seeds {
+        Seeds::new(self.clone(), seeds)
+    }
+
     /// The path at its beginning, for a caller who has a loop of his own: as many `pairs` of ends as he moves himself.
     ///
     /// # Errors
     /// One line that says why it cannot be run.
     pub fn drive(&self, pairs: u32, seed: u64) -> Result<Driven, InputError> {
         Driven::new(pairs, seed, self.inputs.clone(), self.folder.clone(), |own| self.scenario(own))
+    }
+
+    /// The same with its files in a folder within its own.
+    pub(crate) fn in_folder(&self, name: &str) -> Path {
+        self.clone().folder(self.folder.join(name))
+    }
+
+    /// The name of the group of flows that was added last.
+    pub(crate) fn last_group(&self) -> String {
+        self.flows.last().map_or_else(String::new, |group| group.name().to_owned())
     }
 
     /// What is simulated: the flows of a caller who drives the path, and those of this one.

@@ -62,10 +62,15 @@ fn every_metric_can_be_asked_for_by_its_name() {
     // No flow has a size.
     assert_eq!(run.metric("fct_mean_s").value(), None);
     let text = panic_of(std::panic::AssertUnwindSafe(|| drop(run.metric("qdelay_maen_ms"))));
+    assert!(text.starts_with("unknown metric 'qdelay_maen_ms', did you mean 'qdelay_mean_ms'?"), "{text}");
+    // A group that is not there is no undefined metric.
+    let text = panic_of(std::panic::AssertUnwindSafe(|| drop(run.metric("class.aimdd.loss_ratio"))));
     assert!(
-        text.starts_with("there is no metric 'qdelay_maen_ms', did you mean 'qdelay_mean_ms'?"),
+        text.starts_with("unknown metric 'class.aimdd.loss_ratio', did you mean 'class.aimd.loss_ratio'?"),
         "{text}"
     );
+    let text = panic_of(std::panic::AssertUnwindSafe(|| drop(run.goodput("aimdd"))));
+    assert_eq!(text, "unknown group of flows 'aimdd', did you mean 'aimd'?; known are aimd");
 }
 
 #[test]

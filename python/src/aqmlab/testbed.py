@@ -108,7 +108,7 @@ class Outcome:
 
     def qdelay_p99(self) -> MeasuredValue:
         """Return the 99th percentile of the sojourn time in the bottleneck's queue, ms."""
-        return MeasuredValue(self, "queue delay, 99th percentile,", " ms", self._value("qdelay_p99_ms"))
+        return MeasuredValue(self, "queue delay (99th percentile)", " ms", self._value("qdelay_p99_ms"))
 
     def fairness(self) -> MeasuredValue:
         """Return Jain's index of the goodputs of all flows: 1 if all get the same."""
@@ -123,12 +123,16 @@ class Outcome:
         dropped, arrived = (sum(flows[column].to_list()) for column in ("packets_dropped", "packets_arrived"))
         return MeasuredValue(self, f"loss of {group}", "", dropped / arrived if arrived else None)
 
-    def completed_by(self, group: str, seconds: float) -> None:
-        """Assert that all flows of a group had delivered their size this many seconds after the run began."""
+    def completion(self, group: str) -> MeasuredValue:
+        """Return when all flows of a group had delivered their size, in seconds since the run began."""
         ends = self._group(group).select(pl.col("start_s") + pl.col("fct_s")).to_series()
         # Null or not a number where a flow has not completed.
         last = ends.max() if ends.is_finite().fill_null(value=False).all() else None
-        MeasuredValue(self, f"completion of {group}", " s", last).at_most(seconds)  # type: ignore[arg-type]
+        return MeasuredValue(self, f"completion of {group}", " s", last)  # type: ignore[arg-type]
+
+    def completed_by(self, group: str, seconds: float) -> None:
+        """Assert that all flows of a group had delivered their size this many seconds after the run began."""
+        self.completion(group).at_most(seconds)
 
     def metric(self, name: str) -> MeasuredValue:
         """Return any metric of the run by its name, as ``class.cubic.owd_p99_ms``.

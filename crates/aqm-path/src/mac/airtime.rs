@@ -180,10 +180,10 @@ mod tests {
             let off = micros(timing.ppdu(&mode(text), octets)) - expected;
             assert!(off.abs() < 1e-6, "{text}");
         }
-        // A symbol more for one bit more: 24 bits of 6 Mbit/s hold two octets less 22 bits of service and tail.
+        // 7 symbols of 24 bits hold 22 bits of service and tail and 18 octets, 8 symbols 21.
         let six = mode("ofdm-6");
-        let ends = [16, 17, 19, 20].map(|octets| micros(timing.ppdu(&six, octets)));
-        assert_eq!(ends, [48.0, 52.0, 52.0, 52.0]);
+        let ends = [18, 19, 21, 22].map(|octets| micros(timing.ppdu(&six, octets)));
+        assert_eq!(ends, [48.0, 52.0, 52.0, 56.0]);
     }
 
     #[test]

@@ -429,7 +429,7 @@ mod tests {
             ("he-mcs7-9ss", "'he-mcs7-9ss': streams is 9: HE has 1 to 8"),
             ("he-mcs7-400ns", "'he-mcs7-400ns': guard is 400 ns: HE has 800, 1600 and 3200 ns"),
             ("ofdm-11", "'ofdm-11': '11' is not one of 6, 9, 12, 18, 24, 36, 48, 54, did you mean '12'?"),
-            ("dsss-54", "'dsss-54': '54' is not one of 1, 2, 5.5, 11"),
+            ("dsss-54", "'dsss-54': '54' is not one of 1, 2, 5.5, 11, did you mean '5.5'?"),
             ("vth-mcs1", "unknown format 'vth', did you mean 'vht'?; known are dsss, ofdm, ht, vht, he"),
             ("ht", "'ht' is no rate: write one as ofdm-54, ht-mcs15-400ns or vht-mcs8-2ss-80mhz"),
         ] {

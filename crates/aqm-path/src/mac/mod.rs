@@ -4,4 +4,5 @@
 //! the time, and says when it is to be asked next.
 
 pub mod airtime;
+pub mod ampdu;
 pub mod rates;

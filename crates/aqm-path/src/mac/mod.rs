@@ -5,4 +5,5 @@
 
 pub mod airtime;
 pub mod ampdu;
+pub mod edca;
 pub mod rates;

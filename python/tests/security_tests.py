@@ -53,7 +53,7 @@ def every_crate_is_ours_or_from_the_registry_with_a_checksum(name: str) -> None:
 
 
 def the_limits_are_those_of_the_page() -> None:
-    page = (ROOT / "docs/explanation/security.md").read_text()
+    page = (ROOT / "docs/reference/limits.md").read_text()
     assert (cost.MOST_RUNS, cost.MOST_EVENTS, cost.MEMORY_SHARE) == (20_000, 2e11, 0.5)
     assert "| runs | 20 000 |" in page
     assert "2e11" in page

@@ -5,5 +5,7 @@
 
 pub mod airtime;
 pub mod ampdu;
+pub mod block_ack;
 pub mod edca;
+pub mod errors;
 pub mod rates;

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """Write what the suite of RFC 9743 shows of known congestion controls into its README, from the suite's folder.
 
-    aqmlab suite rfc9743 --out FOLDER
-    scripts/control_table.py FOLDER
-
-The sentences below the table are held against it by a test.
+aqmlab suite rfc9743 --out FOLDER
+scripts/control_table.py FOLDER
 """
 
 from __future__ import annotations

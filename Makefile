@@ -174,6 +174,7 @@ link-virtual: $(NATIVE) .venv/dev ## the live link in a Linux kernel in virtual 
 
 validate-stacks: $(NATIVE) ## compare quinn's congestion controls with ours in 96 cells, and read the logs of those that differ (four minutes)
 	$(BIN)/python validate/stacks/compare.py --out validate/stacks/cells.csv
+	$(BIN)/python validate/stacks/compare.py --write
 	$(BIN)/python validate/stacks/traces.py
 
 validate-live: $(NATIVE) ## compare the live link with the simulator and with Linux in virtual time in up to 120 cells; what is finished is kept (two hours, on an idle machine)

@@ -16,21 +16,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import contract_page
 import own_discipline_page
 import typer
 
 import aqmlab
 from aqmlab import _native
-from aqmlab.cli.commands import LINES
 from aqmlab.cli.main import app
-from aqmlab.papers.verdicts import Verdict
 from aqmlab.scenario import registry, schema
 from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_profile, of_the_field
 from aqmlab.scenario.kinds import COMMON, KINDS, PAPERS, PROFILES, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
-from aqmlab.vocabulary.renames import ARGUMENTS, COMMAND_OPTIONS, SCENARIO_KEYS
 
 SCHEDULING = ("By flow", "By class")
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiments/buffer-sweep.toml"
@@ -98,35 +96,10 @@ def contract() -> str:
         'under "Breaking" in the [changelog](../../CHANGELOG.md), and an old name is answered with the new one.',
         "",
     ]
-    lines += ["## Commands", "", "Each with its options is in [Commands](commands.md).", ""]
-    lines += [*_table(("Command", "What it does"), [(f"`aqmlab {name}`", line) for name, line in LINES.items()]), ""]
-    lines += ["Exit status: 0 done, 1 a failed check or a machine that gave up, 2 bad input, 70 a bug, 130 Ctrl-C.", ""]
-    lines += ["## JSON", ""]
-    lines += ["`--json FILE` writes one object; `--json -` writes it, and nothing else, to standard output.", ""]
-    keys = (
-        ("`format_version`", "1; raised when a key changes its meaning"),
-        ("`command`, `aqmlab`", "the command, and the version that wrote it"),
-        ("`scenario`", "every setting, resolved, with its unit"),
-        ("`warnings`", "sentences"),
-        ("`runs`", "one per AQM and seed: `metrics`, `flows`, `engine`, `cpu_s`, `events`"),
-        ("`summary`", "one per AQM and metric: `mean`, `ci95_low`, `ci95_high`, `n`"),
-        ("`claims`", "`reproduce` only: `id`, `preset`, `verdict`, `paper`, `measured`, `why`, `robustness`"),
-    )
-    lines += [*_table(("Key", "Meaning"), keys), ""]
-    verdicts = ", ".join(f"*{one.value}*" for one in Verdict)
-    lines += [f"Verdicts: {verdicts}.", "", "## Metrics", ""]
-    lines += ["Of the bottleneck, forward, after the warm-up."]
-    lines += [
-        "`class.NAME.` before a name is a group's, `port.NAME.` a port's. [Metrics](metrics.md) defines them.",
-        "",
-    ]
-    known = [one for one in METRICS if not one.observer]
-    lines += [*_table(("Name", "Unit"), [(f"`{one.name}`", one.unit or "1") for one in known]), ""]
-    lines += ["## Renames", ""]
-    renamed = [(f"`{old}`", f"`{new}`", "option of a command") for old, new in COMMAND_OPTIONS.items()]
-    renamed += [(f"`{old}`", f"`{new}`", "key of a scenario") for old, new in SCENARIO_KEYS.items()]
-    renamed += [(f"`{old}=`", f"`{new}=`", "argument in Python") for old, new in ARGUMENTS.items()]
-    lines += [*_table(("Before", "Now", "What it is"), renamed)]
+    for title, paragraphs, tables in contract_page.sections():
+        lines += [f"## {title}", "", *([*paragraphs, ""] if paragraphs else [])]
+        for heads, rows in tables:
+            lines += [*_table(heads, rows), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from conftest import script
 from fake import fake_run
 from folders import forge
 
@@ -103,16 +104,18 @@ def one_seed_has_no_interval_and_says_so() -> None:
 
 def json_follows_the_contract(result: Result) -> None:
     document = json.loads(result.to_json())
+    contract = script("contract_page")
+    assert set(document) == set(contract.DOCUMENT)
     assert document["format_version"] == 1
     assert document["command"] == "compare"
     assert document["aqmlab"] == aqmlab.__version__
     assert document["scenario"]["rate"] == "10mbit"
     run = document["runs"][0]
-    assert {"aqm", "seed", "metrics", "flows", "engine", "cpu_s", "events", "bottleneck_packets"} == set(run)
+    assert set(run) == set(contract.RUN)
     assert run["engine"] == "native"
     assert run["flows"][0]["kind"] == "cubic"
     assert None not in run["metrics"].values()
-    assert {"aqm", "metric", "mean", "ci95_low", "ci95_high", "n"} <= set(document["summary"][0])
+    assert set(document["summary"][0]) == set(contract.SUMMARY)
 
 
 @pytest.mark.usefixtures("made_up")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -555,6 +556,16 @@ def help_has_every_option_with_its_whole_name(aqmlab: Command, monkeypatch: pyte
         for option in command.params:
             names = [*getattr(option, "opts", []), *getattr(option, "secondary_opts", [])]
             assert option.param_type_name == "argument" or all(name in told for name in names), words
+
+
+def sentences_of_the_help_are_short() -> None:
+    from aqmlab.cli.main import app
+
+    for words, command in _commands(typer.main.get_command(app)):
+        texts = [command.help or "", *(getattr(option, "help", None) or "" for option in command.params)]
+        paragraphs = [" ".join(one.split()) for text in texts for one in re.split(r"\n\s*\n", text)]
+        for sentence in (one for text in paragraphs for one in re.split(r"(?<=[.!?]) ", text)):
+            assert len(sentence.split()) <= 20 or sentence.startswith("aqmlab "), (words, sentence)
 
 
 def help_says_of_each_command_the_first_sentence_of_its_own() -> None:

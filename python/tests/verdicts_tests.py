@@ -472,7 +472,7 @@ def the_claims_of_a_paper_are_a_family() -> None:
 
 def the_number_of_claims_that_would_hold_by_chance_is_reported() -> None:
     judged = [judge(_claim(expect=["a < 1"]), lambda side, point: _noisy(0.5), [0])] * 14
-    assert by_chance(judged).startswith("If nothing that the paper claims were so, at most 2.5% of 14 claims, 0.35,")
+    assert by_chance(judged).startswith("False confirmations: at most 0.35 of 14 claims")
 
 
 def the_reason_gives_the_size_and_the_number_of_further_failures() -> None:

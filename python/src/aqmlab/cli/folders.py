@@ -104,8 +104,8 @@ def plot(
         bool,
         typer.Option(
             "--paper",
-            help="For a column of a paper: 3.5 in wide (7 with more than two panels side by side), letters of 8 pt, no "
-            "caption.",
+            help="For a column of a paper: 3.5 in wide, letters of 8 pt, no caption. 7 in with more than two panels "
+            "side by side.",
         ),
     ] = False,
     force: Force = False,

@@ -134,10 +134,12 @@ def link(
 ) -> None:
     r"""Run a program behind a real bottleneck: its packets pass a rate, a delay and any discipline, in both directions.
 
-    The far end of the link is a network of its own, in which the servers run; its address is in AQMLAB_FAR and
-    AQMLAB_FAR6. For root, where nft or iptables is installed, the program reaches through it what this machine does
-    (IPv4, NAT); else the far end alone. Needs Linux and iproute2, and either root or user namespaces. The status is
-    that of the command.
+    Servers run at the far end, a network of its own. Its addresses are in AQMLAB_FAR and AQMLAB_FAR6.
+
+    For root, where nft or iptables is installed, the program reaches whatever this machine does (IPv4, NAT). Otherwise
+    it reaches the far end alone.
+
+    Needs Linux and iproute2, and either root or user namespaces. The status is that of the command.
 
     For example:
 

@@ -25,7 +25,8 @@ def aqm(
 ) -> None:
     """Make a queue discipline: a simple law that passes all tests, to be replaced.
 
-    In a checkout it makes the Rust file with a test and the oracle, and adds both to the lists (see docs/dev/aqm.md).
+    In a checkout it makes the Rust file with a test and the oracle, and adds both to the lists.
+    docs/dev/aqm.md has the steps after it.
     """
     from aqmlab import new
 

@@ -82,7 +82,7 @@ def tune(
 
     aqmlab tune --aqm "pie target 5ms..40ms" --minimise qdelay_p99_ms --keep "goodput_mbit >= 0.95*fifo"
 
-    Where rate, rtt or flows are not given they vary over 16 scenarios; half of them are held out for validation.
+    Where rate, rtt or flows are not given they vary over 16 scenarios. Half of them are held out for validation.
     """
     numbers = [
         check_count(name, text, least)

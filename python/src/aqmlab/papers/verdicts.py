@@ -225,12 +225,11 @@ def family(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 
 def by_chance(judgements: Sequence[Judgement]) -> str:
-    """Return a sentence on how many claims would hold by chance."""
+    """Return how many claims would hold by chance, before and after the correction."""
     judged = sum(bool(one.checks) for one in judgements)
     return (
-        f"If nothing that the paper claims were so, at most {CHANCE:.1%} of {judged} claims, {CHANCE * judged:.2g}, "
-        f"would hold by chance before the correction for their number (Holm), and any at all after it in at most "
-        f"{CHANCE:.1%} of cases."
+        f"False confirmations: at most {CHANCE * judged:.2g} of {judged} claims expected before the correction (Holm). "
+        f"After it, any at all has a chance of at most {CHANCE:.1%}."
     )
 
 

@@ -196,11 +196,16 @@ def table(experiments: int) -> Iterator[str]:
     yield f"| Expected | True | Values | {' | '.join(heads)} |"
     yield f"|{' --- |' * (3 + len(heads))}"
     for case in CASES:
-        for name, draw in DRAWS.items():
-            found = [rates(case, draw, runs, experiments) for runs in RUNS]
-            shares = [sum(one[kind] for kind in kinds) for kinds in (case.wrong, case.right) for one in found]
-            cells = " | ".join(f"{share / experiments:.1%}" for share in shares)
-            yield f"| `{case.expect}` | {case.about} | {name} | {cells} |"
+        for name in DRAWS:
+            yield line(case, name, experiments)
+
+
+def line(case: Case, name: str, experiments: int = EXPERIMENTS) -> str:
+    """Return a line of the table on one claim."""
+    found = [rates(case, DRAWS[name], runs, experiments) for runs in RUNS]
+    shares = [sum(one[kind] for kind in kinds) for kinds in (case.wrong, case.right) for one in found]
+    cells = " | ".join(f"{share / experiments:.1%}" for share in shares)
+    return f"| `{case.expect}` | {case.about} | {name} | {cells} |"
 
 
 def readings_table(experiments: int) -> Iterator[str]:

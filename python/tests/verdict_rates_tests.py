@@ -46,3 +46,8 @@ def the_page_has_the_cases_of_the_script() -> None:
     for case in SCRIPT.CASES:
         for draw in SCRIPT.DRAWS:
             assert f"| `{case.expect}` | {case.about} | {draw} |" in PAGE
+
+
+def a_line_of_the_page_is_what_the_script_writes() -> None:
+    (case,) = (case for case in SCRIPT.CASES if case.expect == "a < b by 50%" and case.about.startswith("half"))
+    assert SCRIPT.line(case, "skewed") in PAGE

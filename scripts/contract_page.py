@@ -16,7 +16,7 @@ from aqmlab.scenario.options import BY_NAME, OPTIONS
 from aqmlab.scenario.sweeps import Design, Range
 from aqmlab.scenario.topologies import KINDS as TOPOLOGIES
 from aqmlab.vocabulary.metrics import METRICS
-from aqmlab.vocabulary.renames import ARGUMENTS, COMMAND_OPTIONS, SCENARIO_KEYS
+from aqmlab.vocabulary.renames import ARGUMENTS, COMMAND_OPTIONS, JSON_KEYS, SCENARIO_KEYS
 
 # A section: its title, its paragraphs, and its tables as heads and rows.
 Section = tuple[str, list[str], Sequence[tuple[tuple[str, ...], Sequence[tuple[str, ...]]]]]
@@ -24,7 +24,7 @@ Section = tuple[str, list[str], Sequence[tuple[tuple[str, ...], Sequence[tuple[s
 
 @dataclass(frozen=True)
 class Notation:
-    """A way to write something: what, its form, examples, and what reads them."""
+    """How something is written: what, its form, examples, and what reads them."""
 
     what: str
     form: str
@@ -165,6 +165,7 @@ def sections() -> Iterator[Section]:
     renamed = [(f"`{old}`", f"`{new}`", "option of a command") for old, new in COMMAND_OPTIONS.items()]
     renamed += [(f"`{old}`", f"`{new}`", "key of a scenario") for old, new in SCENARIO_KEYS.items()]
     renamed += [(f"`{old}=`", f"`{new}=`", "argument in Python") for old, new in ARGUMENTS.items()]
+    renamed += [(f"`{old}`", f"`{new}`", f"key of the JSON of {command}") for command, old, new in JSON_KEYS]
     yield "Renames", [], [(("Before", "Now", "What it is"), renamed)]
 
 

@@ -100,8 +100,8 @@ class Household:
 
     def __str__(self) -> str:
         """Describe it in a line."""
-        ways = " | ".join(f"{one.mbit:g} {one.spec} {one.flows or '-'}" for one in (self.down, self.up))
-        return f"{self.rtt_ms} ms | {ways} | {self.vantage} {self.ticks} Hz, jitter {self.jitter_ms:g} ms"
+        directions = " | ".join(f"{one.mbit:g} {one.spec} {one.flows or '-'}" for one in (self.down, self.up))
+        return f"{self.rtt_ms} ms | {directions} | {self.vantage} {self.ticks} Hz, jitter {self.jitter_ms:g} ms"
 
 
 def households(draw: int) -> Iterator[Household]:
@@ -111,16 +111,16 @@ def households(draw: int) -> Iterator[Household]:
         down_mbit, up_mbit = chance.choice(RATES)
         queues, load = QUEUES[number % 4], LOADS[number // 4 % len(LOADS)]
         rtt = chance.choice(RTTS_MS)
-        ways = []
+        directions = []
         for name, mbit, kind in zip(("down", "up"), (down_mbit, up_mbit), queues, strict=True):
             aqm = "fifo" if kind == "fifo" else chance.choice(AQMS)
             flows, buffer = chance.choice(FLOWS), chance.choice(BUFFERS) if kind == "fifo" else AQM_BUFFER
             flows += ":ecn=classic" if aqm.endswith(" ecn") and "bbr" not in flows else ""
-            ways.append(Direction(mbit, aqm, buffer, flows if load in ("both", name) else ""))
+            directions.append(Direction(mbit, aqm, buffer, flows if load in ("both", name) else ""))
         vantage = ("home", "home", "home", "far")[number // 8 % 4]
         ticks = chance.choice((1000, 1000, 1000, 1_000_000, 100, 0))
         jitter = chance.choice((0.0, 0.0, 0.0, 2.0, 5.0)) if vantage == "home" else 0.0
-        yield Household(rtt, ways[0], ways[1], vantage, ticks, jitter)
+        yield Household(rtt, directions[0], directions[1], vantage, ticks, jitter)
 
 
 def record(household: Household, folder: Path, seed: int) -> tuple[bytes, dict[str, float]]:
@@ -132,12 +132,12 @@ def record(household: Household, folder: Path, seed: int) -> tuple[bytes, dict[s
     )
     # A handshake before the load, and a second in which the other direction is not yet full.
     flows = [
-        f"{way.flows}:from={near}:to={far}:handshake=on:dscp={dscp}:start={start}"
-        for way, near, far, dscp, start in (
+        f"{direction.flows}:from={near}:to={far}:handshake=on:dscp={dscp}:start={start}"
+        for direction, near, far, dscp, start in (
             (household.up, "home", "server", UP_DSCP, "100ms..900ms"),
             (household.down, "server", "home", 0, "100ms..1900ms"),
         )
-        if way.flows
+        if direction.flows
     ]
     given = {
         "rate": (f"{int(household.down.mbit * 1000)}kbit",),
@@ -182,22 +182,22 @@ def at_vantage(
 
 def truths(household: Household, metrics: dict[str, float]) -> Iterator[tuple[str, Truth]]:
     """Return what is so of each direction that carries data."""
-    for name, way in (("down", household.down), ("up", household.up)):
-        if not way.flows:
+    for name, direction in (("down", household.down), ("up", household.up)):
+        if not direction.flows:
             continue
         port = {key.removeprefix(f"port.{name}."): value for key, value in metrics.items() if f"port.{name}." in key}
         early, overflow = port["drops_early"] + port["marks"], port["drops_overflow"]
-        fills = way.aqm == "fifo" and overflow >= FEW_SIGNALS
+        fills = direction.aqm == "fifo" and overflow >= FEW_SIGNALS
         patterns = {"tail drop"} if overflow >= FEW_SIGNALS else set()
         patterns |= {"AQM"} if early >= FEW_SIGNALS else set()
         is_alone = not (household.down.flows and household.up.flows)
         yield (
             name,
             Truth(
-                line_mbit=way.mbit,
-                rate_mbit=way.mbit * metrics[f"{name}.ip_share"],
+                line_mbit=direction.mbit,
+                rate_mbit=direction.mbit * metrics[f"{name}.ip_share"],
                 base_ms=float(household.rtt_ms),
-                buffer=way.packets if overflow >= FEW_SIGNALS else None,
+                buffer=direction.packets if overflow >= FEW_SIGNALS else None,
                 patterns=frozenset(patterns or {"none"}),
                 fills=fills,
                 shows=port["utilization"] > FULL and (household.ticks > 0 or is_alone),

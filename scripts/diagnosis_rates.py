@@ -4,7 +4,7 @@
 Sixty lines that are full in one direction, of rate, round trip, buffer, discipline, loss and traffic, recorded at the
 sender or the receiver, whole, cut, or with one direction missing. Sixty households with traffic in both directions, of
 which each has its own queue, recorded at home (some by Wi-Fi) or at the far end, with the clocks of common hosts or
-without timestamps. Printed are the errors of what was told, how often it was wrong though called sure, and how often
+without timestamps. Printed are the errors of the estimates, how often it was wrong though called sure, and how often
 "cannot tell" was right.
 """
 
@@ -71,8 +71,8 @@ def main() -> None:
                 known.write_text(json.dumps(metrics), encoding="utf-8")
             found = diagnosis.diagnose(str(path))
             for name, true in truths(json.loads(known.read_text(encoding="utf-8"))):
-                way = found.down if name == "down" else found.up
-                says = judge(way, true, scores.setdefault(kind, {}))
+                direction = found.down if name == "down" else found.up
+                says = judge(direction, true, scores.setdefault(kind, {}))
                 print(f"{number:3} {text}: {name}: {'; '.join(says)}", flush=True)
             if not options.keep:
                 path.unlink()
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def table(scores: dict[str, dict[str, Score]]) -> str:
-    """Return what was told and what was not as a table in Markdown."""
+    """Return what was estimated and what was not as a table in Markdown."""
     rows = [score.row(f"{kind}: {name}") for kind, by_name in scores.items() for name, score in by_name.items()]
     return "\n".join([HEAD, *rows])
 

@@ -1,4 +1,4 @@
-"""What is so on a simulated line, and whether what was told of it is right."""
+"""What is so on a simulated line, and whether the estimates of it are right."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aqmlab.diagnosis import Finding, Way
+from aqmlab.diagnosis import Direction, Finding
 
 # A full packet on the line.
 FRAME_BITS = 1514 * 8
@@ -23,7 +23,7 @@ class Truth:
         rate_mbit: the rate, in IP packets.
         base_ms: the round trip without a queue.
         buffer: how many packets the buffer holds.
-        patterns: who drops; any of them is right. Without one, nothing can be told.
+        patterns: who drops; any of them is right. Without one, nothing can be estimated.
         fills: whether nothing but the full buffer drops, so that the buffer shows.
         shows: whether the line is full, and the capture has what separates its directions.
 
@@ -40,9 +40,9 @@ class Truth:
 
 @dataclass
 class Score:
-    """How often something was told, and how well."""
+    """How often something was estimated, and how well."""
 
-    told: int = 0
+    estimated: int = 0
     missed: int = 0
     of_others: int = 0
     rightly_not: int = 0
@@ -54,39 +54,39 @@ class Score:
         """Return it as a row of a table in Markdown."""
         errors = np.abs(self.errors) if self.errors else np.array([np.nan])
         median, most = (f"{value:.1%}" if self.errors else "" for value in np.quantile(errors, [0.5, 0.95]))
-        left, shown = self.rightly_not + self.missed, self.told + self.missed
+        left, shown = self.rightly_not + self.missed, self.estimated + self.missed
         return (
-            f"| {name} | {self.told} of {shown} | {self.of_others} | {median} | {most} "
+            f"| {name} | {self.estimated} of {shown} | {self.of_others} | {median} | {most} "
             f"| {self.high_wrong} of {self.high} | {self.rightly_not} of {left} |"
         )
 
 
 HEAD = (
-    "| | told, of lines that show it | told of others | error, median | 95 % | wrong, where called high "
+    "| | estimated, of lines that show it | estimated of others | error, median | 95 % | wrong, where called high "
     "| `cannot tell`, right |\n|---|---|---|---|---|---|---|"
 )
 
 
-def judge(way: Way, true: Truth, scores: dict[str, Score]) -> list[str]:
-    """Add what was told of one way to the scores; return it in words."""
+def judge(direction: Direction, true: Truth, scores: dict[str, Score]) -> list[str]:
+    """Add the estimates of one direction to the scores; return them in words."""
     says = []
     for name, found, scale, value, must in (
-        ("rate", way.rate_bps, 1e6, true.rate_mbit, true.shows),
-        ("round trip", way.base_rtt_ms, 1.0, true.base_ms, True),
-        ("buffer", *_buffer(way, true), true.fills and true.shows),
+        ("rate", direction.rate_bps, 1e6, true.rate_mbit, true.shows),
+        ("round trip", direction.base_rtt_ms, 1.0, true.base_ms, True),
+        ("buffer", *_buffer(direction, true), true.fills and true.shows),
     ):
         what, error, is_wrong = _number(scores.setdefault(name, Score()), found, scale, value, must, TOLERANCE[name])
         sure = f", {found.confidence}{' WRONG' if is_wrong and found.confidence == 'high' else ''}"
         says.append(f"{name} {f'{error:+.1%}{sure}' if error is not None else what}")
-    says.append(_pattern(scores.setdefault("who drops", Score()), way, true))
+    says.append(_pattern(scores.setdefault("who drops", Score()), direction, true))
     return says
 
 
-def _buffer(way: Way, true: Truth) -> tuple[Finding, float, float | None]:
+def _buffer(direction: Direction, true: Truth) -> tuple[Finding, float, float | None]:
     """Return the buffer in the unit in which it was found to be full: packets, else milliseconds of them."""
-    if way.buffer_packets.confidence == "high" or way.buffer_ms.confidence != "high" or true.buffer is None:
-        return way.buffer_packets, 1.0, true.buffer
-    return way.buffer_ms, 1.0, true.buffer * FRAME_BITS / (true.line_mbit * 1e3)
+    if direction.buffer_packets.confidence == "high" or direction.buffer_ms.confidence != "high" or true.buffer is None:
+        return direction.buffer_packets, 1.0, true.buffer
+    return direction.buffer_ms, 1.0, true.buffer * FRAME_BITS / (true.line_mbit * 1e3)
 
 
 def _number(
@@ -95,9 +95,9 @@ def _number(
     if found.value is None or found.confidence == "cannot tell":
         if true is None or not must:
             score.rightly_not += 1
-            return "rightly not told", None, False
+            return "rightly not estimated", None, False
         score.missed += 1
-        return "wrongly not told", None, False
+        return "wrongly not estimated", None, False
     error = None if true is None else found.value / scale / true - 1.0
     is_wrong = error is None or abs(error) > tolerance
     if found.confidence == "high":
@@ -105,27 +105,28 @@ def _number(
         score.high_wrong += is_wrong
     if error is None:
         score.of_others += 1
-        return f"wrongly told, {found.confidence}", None, is_wrong
-    score.told += 1
+        return f"wrongly estimated, {found.confidence}", None, is_wrong
+    score.estimated += 1
     score.errors.append(error)
-    return "told", error, is_wrong
+    return "estimated", error, is_wrong
 
 
-def _pattern(score: Score, way: Way, true: Truth) -> str:
-    if way.pattern_confidence == "cannot tell":
+def _pattern(score: Score, direction: Direction, true: Truth) -> str:
+    if direction.pattern_confidence == "cannot tell":
         is_right = not true.patterns or not true.shows
         score.rightly_not += is_right
         score.missed += not is_right
         return f"cannot tell (is {', '.join(sorted(true.patterns)) or 'nothing'})"
-    is_right = way.pattern in true.patterns
-    score.told += is_right
+    is_right = direction.pattern in true.patterns
+    score.estimated += is_right
     score.of_others += not is_right
-    if way.pattern_confidence == "high":
+    if direction.pattern_confidence == "high":
         score.high += 1
         score.high_wrong += not is_right
     if is_right:
-        return f"{way.pattern}, {way.pattern_confidence}"
-    return f"{way.pattern}, {way.pattern_confidence} WRONG (is {', '.join(sorted(true.patterns)) or 'nothing'})"
+        return f"{direction.pattern}, {direction.pattern_confidence}"
+    truth = ", ".join(sorted(true.patterns)) or "nothing"
+    return f"{direction.pattern}, {direction.pattern_confidence} WRONG (is {truth})"
 
 
 __all__ = ["HEAD", "Score", "Truth", "judge"]

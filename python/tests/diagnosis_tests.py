@@ -67,22 +67,25 @@ def _value(found: Finding) -> float:
 @pytest.mark.parametrize("tap", ["senders", "receivers"])
 @pytest.mark.parametrize("view", ["whole", "cut"])
 def a_full_buffer_is_found_at_both_ends_and_with_headers_alone(recorded: Recorded, tap: str, view: str) -> None:
-    way = diagnosis.diagnose(str(recorded(tap=tap, view=view))).up
+    direction = diagnosis.diagnose(str(recorded(tap=tap, view=view))).up
     # A packet of 1500 bytes takes 1514 on the link; the buffer holds 100 of them.
-    assert _value(way.rate_bps) == pytest.approx(10e6 * 1500 / 1514, rel=0.02)
-    assert _value(way.base_rtt_ms) == pytest.approx(40.0, rel=0.05)
-    assert _value(way.buffer_ms) == pytest.approx(121.1, rel=0.06)
-    assert _value(way.buffer_bytes) == pytest.approx(150_000, rel=0.08)
-    assert (way.pattern, way.delay is not None and way.delay.is_beyond) == ("tail drop", tap == "senders")
-    assert 50.0 < _value(way.bloat_ms) < _value(way.bloat_p95_ms) <= 125.0
+    assert _value(direction.rate_bps) == pytest.approx(10e6 * 1500 / 1514, rel=0.02)
+    assert _value(direction.base_rtt_ms) == pytest.approx(40.0, rel=0.05)
+    assert _value(direction.buffer_ms) == pytest.approx(121.1, rel=0.06)
+    assert _value(direction.buffer_bytes) == pytest.approx(150_000, rel=0.08)
+    assert (direction.pattern, direction.delay is not None and direction.delay.is_beyond) == (
+        "tail drop",
+        tap == "senders",
+    )
+    assert 50.0 < _value(direction.bloat_ms) < _value(direction.bloat_p95_ms) <= 125.0
 
 
 def an_aqm_is_told_from_a_full_buffer_whose_size_it_hides(recorded: Recorded) -> None:
-    way = diagnosis.diagnose(str(recorded("codel", flows="4*cubic:handshake=on"))).up
-    assert (way.pattern, way.buffer_ms.confidence) == ("AQM", "cannot tell")
-    assert "AQM" in way.buffer_ms.why
-    assert way.buffer_ms.at_least is not None
-    assert _value(way.bloat_ms) < 20.0
+    direction = diagnosis.diagnose(str(recorded("codel", flows="4*cubic:handshake=on"))).up
+    assert (direction.pattern, direction.buffer_ms.confidence) == ("AQM", "cannot tell")
+    assert "AQM" in direction.buffer_ms.why
+    assert direction.buffer_ms.at_least is not None
+    assert _value(direction.bloat_ms) < 20.0
 
 
 def marks_are_counted_where_they_are_seen(recorded: Recorded) -> None:
@@ -111,27 +114,36 @@ def the_flags_of_openings_negotiate_and_are_no_reports(recorded: Recorded) -> No
 
 def a_line_that_is_never_full_is_not_judged(recorded: Recorded) -> None:
     found = diagnosis.diagnose(str(recorded(flows="1*cubic:window=20kb:handshake=on")))
-    way = found.up
-    told = [one.confidence for one in (way.rate_bps, way.bloat_ms, way.buffer_ms, way.buffer_bytes)]
-    assert told == ["cannot tell"] * 4
-    assert way.pattern_confidence == "cannot tell"
-    assert way.rate_bps.at_least == pytest.approx(20 * 1024 * 8 / 0.041, rel=0.15)
+    direction = found.up
+    confidences = [
+        one.confidence for one in (direction.rate_bps, direction.bloat_ms, direction.buffer_ms, direction.buffer_bytes)
+    ]
+    assert confidences == ["cannot tell"] * 4
+    assert direction.pattern_confidence == "cannot tell"
+    assert direction.rate_bps.at_least == pytest.approx(20 * 1024 * 8 / 0.041, rel=0.15)
     assert "never fills" in words.headline(found)
 
 
 def without_acknowledgments_nothing_is_made_up(recorded: Recorded) -> None:
-    way = diagnosis.diagnose(str(recorded(tap="receivers", view="data"))).up
-    for found in (way.rate_bps, way.base_rtt_ms, way.bloat_ms, way.buffer_ms, way.buffer_packets, way.buffer_bytes):
+    direction = diagnosis.diagnose(str(recorded(tap="receivers", view="data"))).up
+    for found in (
+        direction.rate_bps,
+        direction.base_rtt_ms,
+        direction.bloat_ms,
+        direction.buffer_ms,
+        direction.buffer_packets,
+        direction.buffer_bytes,
+    ):
         assert found.confidence == "cannot tell"
-    assert way.pattern_confidence == "cannot tell"
+    assert direction.pattern_confidence == "cannot tell"
 
 
 def without_data_the_acknowledgments_tell_what_arrived(recorded: Recorded) -> None:
     # The port of the server says that it is at the other end.
-    way = diagnosis.diagnose(str(recorded(view="acknowledgments"))).up
-    assert way.connections == 2
-    assert way.rate_bps.at_least == pytest.approx(10e6, rel=0.1)
-    assert way.base_rtt_ms.confidence == "cannot tell"
+    direction = diagnosis.diagnose(str(recorded(view="acknowledgments"))).up
+    assert direction.connections == 2
+    assert direction.rate_bps.at_least == pytest.approx(10e6, rel=0.1)
+    assert direction.base_rtt_ms.confidence == "cannot tell"
 
 
 def the_home_is_private_or_who_is_named(recorded: Recorded) -> None:
@@ -162,24 +174,24 @@ def an_advice_is_fed_with_what_was_found(recorded: Recorded) -> None:
 def page_and_json_say_the_same(aqmlab: Command, recorded: Recorded, tmp_path: Path) -> None:
     ended = aqmlab("diagnose", recorded(), "--no-advise", "--out", tmp_path / "found", "--json", "-")
     assert ended.status == 0
-    said: dict[str, Any] = json.loads(ended.out)
+    printed: dict[str, Any] = json.loads(ended.out)
     text = (tmp_path / "found" / diagnosis_page.PAGE).read_text(encoding="utf-8")
-    assert said["words"] in text
-    up = said["ways"]["up"]
+    assert printed["words"] in text
+    up = printed["directions"]["up"]
     assert up["losses"]["pattern"] == "tail drop"
     assert words.rate(up["rate_bps"]["value"]) in text
     assert up["buffer_ms"]["confidence"] in ("high", "medium")
-    assert said["advice"] is None
+    assert printed["advice"] is None
     assert "Not asked for" in text
 
 
 def the_figure_shows_the_queue_and_the_rate(recorded: Recorded) -> None:
-    way = diagnosis.diagnose(str(recorded())).up
-    shown = drawing.figure(way)
+    direction = diagnosis.diagnose(str(recorded())).up
+    shown = drawing.figure(direction)
     assert shown is not None
-    queue, rate = (panel.of(shown.table.filter(way=panel.labels[0]))["value"] for panel in shown.panels)
-    assert queue.max() == pytest.approx(way.delay.queue_ms.max() if way.delay else None)
-    assert rate.median() == pytest.approx(_value(way.rate_bps) / 1e6, rel=0.05)
+    queue, rate = (panel.of(shown.table.filter(direction=panel.labels[0]))["value"] for panel in shown.panels)
+    assert queue.max() == pytest.approx(direction.delay.queue_ms.max() if direction.delay else None)
+    assert rate.median() == pytest.approx(_value(direction.rate_bps) / 1e6, rel=0.05)
 
 
 def a_missing_rate_is_asked_for_in_place_of_an_advice(aqmlab: Command, recorded: Recorded, tmp_path: Path) -> None:
@@ -214,21 +226,21 @@ def a_recorded_capture_is_diagnosed_without_a_claim_that_it_cannot_bear(path: Pa
 
 def _holds(found: Diagnosis) -> None:
     """What holds of any capture."""
-    for way in found.ways:
+    for direction in found.directions:
         for one in (
-            way.rate_bps,
-            way.base_rtt_ms,
-            way.bloat_ms,
-            way.bloat_p95_ms,
-            way.buffer_ms,
-            way.buffer_packets,
-            way.buffer_bytes,
+            direction.rate_bps,
+            direction.base_rtt_ms,
+            direction.bloat_ms,
+            direction.bloat_p95_ms,
+            direction.buffer_ms,
+            direction.buffer_packets,
+            direction.buffer_bytes,
         ):
-            assert one.is_told == (one.value is not None)
+            assert one.is_known == (one.value is not None)
             assert one.why
             assert one.value is None or one.value >= 0.0
-        assert way.losses.ratio <= 1.0
-        assert way.rate_bps.value is None or way.load.busy_s > 0 or way.pattern == "policer"
+        assert direction.losses.ratio <= 1.0
+        assert direction.rate_bps.value is None or direction.load.busy_s > 0 or direction.pattern == "policer"
     json.dumps(diagnosis_json.document(found), allow_nan=False)
     diagnosis_page.render(found)
 

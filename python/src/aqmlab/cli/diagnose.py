@@ -119,9 +119,9 @@ def _shown(found: Diagnosis, advice: Advice | None, without: str) -> list[Render
     from aqmlab.diagnosis import words
 
     parts: list[RenderableType] = [Text(words.headline(found), style="bold")]
-    for way in found.ways:
-        head = Text(f"{way.name.capitalize()}, {words.TOWARDS[way.name]}", style="bold")
-        if not way.connections:
+    for direction in found.directions:
+        head = Text(f"{direction.name.capitalize()}, {words.TOWARDS[direction.name]}", style="bold")
+        if not direction.connections:
             parts += ["", head, Text("no connection of TCP has carried enough to tell anything", style="dim")]
             continue
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
@@ -129,7 +129,7 @@ def _shown(found: Diagnosis, advice: Advice | None, without: str) -> list[Render
         table.add_column(min_width=14)
         table.add_column(no_wrap=True)
         table.add_column(style="dim")
-        for one in words.table(way):
+        for one in words.table(direction):
             table.add_row(*map(Text, (one.name, one.value, one.confidence, one.why)))
         parts += ["", head, table]
     parts += ["", Text("What would CAKE do here?", style="bold")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aqmlab.diagnosis.diagnosis import Diagnosis, diagnose
+from aqmlab.diagnosis.direction import Direction
 from aqmlab.diagnosis.finding import Finding
-from aqmlab.diagnosis.ways import Way
 
-__all__ = ["Diagnosis", "Finding", "Way", "diagnose"]
+__all__ = ["Diagnosis", "Direction", "Finding", "diagnose"]

@@ -1,4 +1,4 @@
-"""How much waits in the queue of one way: packets and bytes, from what passes the capture and how long it waits.
+"""How much waits in the queue of one direction: packets and bytes, from what passes the capture and how long it waits.
 
 A FIFO that counts packets is full at any number of milliseconds if small acknowledgments are among them; one on a link
 of changing rate is full at any number, too. Both are full at one number of packets, or of bytes.
@@ -37,7 +37,7 @@ class Backlog:
 
 
 def measure(recording: Recording, going: Whole, delay: Delay) -> Backlog:
-    """Return the backlog of one way, whose flows are ``going``; the capture has all of them."""
+    """Return the backlog of one direction, whose flows are ``going``; the capture has all of them."""
     packets = recording.packets
     own = np.isin(packets["flow"], going)
     passed, length = packets["time"][own], packets["length"][own]

@@ -1,4 +1,4 @@
-"""Delays of one way: the round trip without a queue, and the queue in front of the bottleneck over time."""
+"""Delays of one direction: the round trip without a queue, and the queue in front of the bottleneck over time."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ HELD_SHARE, HELD_TICKS = 0.05, 2
 BOTH_SHARE = 0.02
 # Answers in a row, of which the median counts.
 MIDDLE = 5
-# By which share of it a round trip must wait longer than one way alone, to hold a queue of the other.
+# By which share of it a round trip must wait longer than one direction alone, to hold a queue of the other.
 DIFFERENT = 0.25
 
 
 @dataclass(frozen=True)
 class Delay:
-    """What packets wait on their way, by when they passed a place next to the bottleneck.
+    """How long packets wait, by when they passed a place next to the bottleneck.
 
     Attributes:
         base_ms: the round trip without a queue; None if a part of it is not seen.
@@ -50,11 +50,11 @@ class Delay:
         at: when, in nanoseconds; sorted.
         queue_ms: how much longer than at best.
         answered: when what answers them passed the capture, in nanoseconds, in the order of ``at``; of one-way delays,
-            when it would have passed without a queue of the other way.
+            when it would have passed without a queue of the other direction.
         openings: whether the base comes from connections that open, rather than from data alone.
-        is_one_way: whether ``queue_ms`` is of this way alone; else it may hold that of the other way.
+        is_one_way: whether ``queue_ms`` is of this direction alone; else it may hold that of the other direction.
         tick_ms: how fine the clocks are by which it was measured.
-        is_held: whether the shortest round trip of both ways together still held a queue.
+        is_held: whether the shortest round trip of both directions together still held a queue.
         sees_both: whether the capture shows the parts to both ends.
         supports: how many round trips were about as short as the shortest.
 
@@ -84,7 +84,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class _Part:
-    """Times from the capture to one end and back, or one way alone, of one connection."""
+    """Times from the capture to one end and back, or one direction alone, of one connection."""
 
     base_ns: int
     at: Whole
@@ -97,8 +97,8 @@ class _Part:
 def measure(recording: Recording, carriers: Whole, clocks: Clocks, others: Whole) -> Delay | None:
     """Return the delays of the data of some flows, or None if nothing answers them.
 
-    ``others`` are the flows of data of the other way: their queue is in round trips, and what they tell of the way to
-    the same host counts, too.
+    ``others`` are the flows of data of the other direction: their queue is in round trips, and what they tell of the
+    path to the same host counts, too.
     """
     found = [(_part(recording, int(flow), True), _back(recording, int(flow))) for flow in carriers]
     pairs = [pair for pair in found if any(pair)]
@@ -276,7 +276,7 @@ def _used(recording: Recording, flow: int, *, is_data: bool) -> np.ndarray[tuple
 
 
 def _one_way_ahead(recording: Recording, flow: int, clocks: Clocks) -> _Part | None:
-    """The way from the capture to the receiver alone: until the acknowledgment was sent, by its timestamp."""
+    """The path from the capture to the receiver alone: until the acknowledgment was sent, by its timestamp."""
     peer = int(recording.peers[flow])
     if peer < 0 or not clocks.known(peer):
         return None
@@ -291,7 +291,7 @@ def _one_way_ahead(recording: Recording, flow: int, clocks: Clocks) -> _Part | N
 
 
 def _one_way_behind(recording: Recording, flow: int, clocks: Clocks) -> _Part | None:
-    """The way from the sender to the capture alone: since the packet was sent, by its timestamp."""
+    """The path from the sender to the capture alone: since the packet was sent, by its timestamp."""
     if not clocks.known(flow):
         return None
     packets = recording.packets
@@ -301,7 +301,7 @@ def _one_way_behind(recording: Recording, flow: int, clocks: Clocks) -> _Part | 
 
 
 def _differ(trips: Sequence[_Part], alone: Sequence[_Part]) -> bool:
-    """Whether round trips wait clearly longer than one way does: for acknowledgments in the queue of the other way."""
+    """Whether round trips wait clearly longer than one direction: in the queue of acknowledgments in the other one."""
     around, one_way = (max(float(np.median(part.time)) - part.base_ns for part in parts) for parts in (trips, alone))
     return around - one_way > max(DIFFERENT * around, NO_QUEUE_NS + HELD_TICKS * max(part.tick_ns for part in alone))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aqmlab.diagnosis import clocks, ways
+from aqmlab.diagnosis import clocks, direction
 from aqmlab.diagnosis import recording as recordings
+from aqmlab.diagnosis.direction import Direction
 from aqmlab.diagnosis.home import Home
-from aqmlab.diagnosis.ways import Way
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Diagnosis:
         duration_s: time from the first packet to the last.
         packets: how many IP packets it has.
         home: the home's side.
-        down: the way towards the home.
-        up: the way from the home.
+        down: the direction towards the home.
+        up: the direction from the home.
         warnings: what to know before trusting it.
 
     """
@@ -29,13 +29,13 @@ class Diagnosis:
     duration_s: float
     packets: int
     home: Home
-    down: Way
-    up: Way
+    down: Direction
+    up: Direction
     warnings: tuple[str, ...]
 
     @property
-    def ways(self) -> tuple[Way, Way]:
-        """Both ways."""
+    def directions(self) -> tuple[Direction, Direction]:
+        """Both directions."""
         return self.down, self.up
 
 
@@ -57,8 +57,8 @@ def diagnose(capture: str, home: str = "") -> Diagnosis:
         duration_s=recording.duration_s,
         packets=len(recording.packets["time"]),
         home=recording.home,
-        down=ways.measure(recording, "down", known),
-        up=ways.measure(recording, "up", known),
+        down=direction.measure(recording, "down", known),
+        up=direction.measure(recording, "up", known),
         warnings=recording.warnings,
     )
 

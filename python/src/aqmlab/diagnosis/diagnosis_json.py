@@ -10,8 +10,8 @@ from aqmlab.advice import Advice
 from aqmlab.advice.advice_json import document as of_advice
 from aqmlab.diagnosis import words
 from aqmlab.diagnosis.diagnosis import Diagnosis
+from aqmlab.diagnosis.direction import Direction
 from aqmlab.diagnosis.finding import Finding
-from aqmlab.diagnosis.ways import Way
 
 FORMAT_VERSION = 1
 
@@ -29,15 +29,15 @@ def document(diagnosis: Diagnosis, advice: Advice | None = None) -> dict[str, An
         "home_is_guessed": diagnosis.home.is_guessed,
         "home_why": diagnosis.home.why,
         "words": words.headline(diagnosis),
-        "ways": {way.name: _way(way) for way in diagnosis.ways},
+        "directions": {direction.name: _direction(direction) for direction in diagnosis.directions},
         "advice": of_advice(advice) if advice else None,
         "warnings": list(diagnosis.warnings),
     }
 
 
-def _way(way: Way) -> dict[str, Any]:
+def _direction(direction: Direction) -> dict[str, Any]:
     findings = {
-        name: _finding(getattr(way, name))
+        name: _finding(getattr(direction, name))
         for name in (
             "rate_bps",
             "base_rtt_ms",
@@ -48,22 +48,22 @@ def _way(way: Way) -> dict[str, Any]:
             "buffer_bytes",
         )
     }
-    lost, queue = way.losses, way.losses.queue_ms
+    lost, queue = direction.losses, direction.losses.queue_ms
     return {
         **findings,
-        "connections": way.connections,
-        "payload_bytes": way.payload_bytes,
+        "connections": direction.connections,
+        "payload_bytes": direction.payload_bytes,
         "losses": {
-            "pattern": way.pattern,
-            "confidence": way.pattern_confidence,
-            "why": way.pattern_why,
+            "pattern": direction.pattern,
+            "confidence": direction.pattern_confidence,
+            "why": direction.pattern_why,
             "packets": lost.packets,
             "ratio": lost.ratio,
             "episodes": lost.episodes,
             "elsewhere": lost.elsewhere,
             "queue_median_ms": sorted(queue.tolist())[len(queue) // 2] if len(queue) else None,
         },
-        "ecn": asdict(way.marks),
+        "ecn": asdict(direction.marks),
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from aqmlab.advice import Advice
-    from aqmlab.diagnosis.ways import Way
+    from aqmlab.diagnosis.direction import Direction
 
 PAGE = "diagnosis.html"
 
@@ -38,7 +38,10 @@ def render(diagnosis: Diagnosis, advice: Advice | None = None, without: str = ""
         .render(
             diagnosis=diagnosis,
             headline=words.headline(diagnosis),
-            ways=[(way, words.TOWARDS[way.name], words.table(way), _figure(way)) for way in diagnosis.ways],
+            directions=[
+                (direction, words.TOWARDS[direction.name], words.table(direction), _figure(direction))
+                for direction in diagnosis.directions
+            ],
             about=words.about(diagnosis),
             advice=advice and advice_words.sentences(advice),
             advice_page=advice_page.PAGE,
@@ -48,8 +51,8 @@ def render(diagnosis: Diagnosis, advice: Advice | None = None, without: str = ""
     )
 
 
-def _figure(way: Way) -> tuple[Markup, str] | None:
-    drawn = drawing.figure(way)
+def _figure(direction: Direction) -> tuple[Markup, str] | None:
+    drawn = drawing.figure(direction)
     # So narrow that a phone shows it at its size.
     return (inline(drawn.content("svg", PAPER).decode(), drawn.title), drawn.caption) if drawn else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from aqmlab.diagnosis.ways import Way
+from aqmlab.diagnosis.direction import Direction
 from aqmlab.plots import Axis, Figure, Panel
 
 # More points are no finer on a page.
@@ -14,9 +14,9 @@ LEAST_WINDOWS = 3
 HEIGHT_IN = 3.4
 
 
-def figure(way: Way) -> Figure | None:
-    """Return the figure of one way; None if nothing tells of its queue."""
-    delay, load = way.delay, way.load
+def figure(direction: Direction) -> Figure | None:
+    """Return the figure of one direction; None if nothing tells of its queue."""
+    delay, load = direction.delay, direction.load
     if delay is None or len(delay.at) < POINTS // 10:
         return None
     end = len(load.carried) * load.window_ns
@@ -34,15 +34,15 @@ def figure(way: Way) -> Figure | None:
         pl.DataFrame({"name": "queue", "time_s": time[seen], "value": highest[seen]}),
         pl.DataFrame({"name": "rate", "time_s": time, "value": carried}),
     ]
-    label = f"the way {way.name}"
-    table = pl.concat(parts).select(pl.lit(label).alias("way"), pl.all())
+    label = f"{direction.name}link"
+    table = pl.concat(parts).select(pl.lit(label).alias("direction"), pl.all())
     across = Axis("Time (s)")
     panels = [
-        Panel("line", "time_s", "value", across, Axis(title, 0.0), rows={"name": name}, by="way", labels=(label,))
+        Panel("line", "time_s", "value", across, Axis(title, 0.0), rows={"name": name}, by="direction", labels=(label,))
         for name, title in (("queue", "Queue (ms)"), ("rate", "Rate (Mbit/s)"))
     ]
     caption = f"The longest queue of every {step / 1e6:.0f} ms, by round trips, and what was carried, in IP packets"
-    return Figure(f"diagnosis-{way.name}", f"Queue and rate, {way.name}", caption, table, panels, HEIGHT_IN)
+    return Figure(f"diagnosis-{direction.name}", f"Queue and rate, {direction.name}", caption, table, panels, HEIGHT_IN)
 
 
 __all__ = ["figure"]

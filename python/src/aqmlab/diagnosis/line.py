@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aqmlab.advice import Layer, Line
 from aqmlab.diagnosis.diagnosis import Diagnosis
-from aqmlab.diagnosis.ways import Way
+from aqmlab.diagnosis.direction import Direction
 from aqmlab.vocabulary.errors import InputError
 
 # Round trips and buffers in which an advice means something.
@@ -16,19 +16,19 @@ def line(diagnosis: Diagnosis, layer: Layer, down_bps: int | None = None, up_bps
     """Return the line for `advice.advise`; rates that are given are those of the modem.
 
     Raises:
-        InputError: naming the way whose rate is neither given nor found.
+        InputError: naming the direction whose rate is neither given nor found.
 
     """
     rates = [
-        given if given is not None else _rate(way, layer)
-        for way, given in zip(diagnosis.ways, (down_bps, up_bps), strict=True)
+        given if given is not None else _rate(direction, layer)
+        for direction, given in zip(diagnosis.directions, (down_bps, up_bps), strict=True)
     ]
-    missing = [way.name for way, rate in zip(diagnosis.ways, rates, strict=True) if rate is None]
+    missing = [direction.name for direction, rate in zip(diagnosis.directions, rates, strict=True) if rate is None]
     if missing:
         options = " and ".join(f"--{name} R" for name in missing)
         raise InputError(f"the capture does not tell the rate {' and '.join(missing)}: {options} says it")
-    base = [way.base_rtt_ms.value for way in diagnosis.ways if way.base_rtt_ms.value]
-    buffers = [way.buffer_bytes.value or way.buffer_bytes.at_least for way in diagnosis.ways]
+    base = [direction.base_rtt_ms.value for direction in diagnosis.directions if direction.base_rtt_ms.value]
+    buffers = [direction.buffer_bytes.value or direction.buffer_bytes.at_least for direction in diagnosis.directions]
     largest = max((one for one in buffers if one), default=0.0)
     rtt_ms = min(max(min(base), SHORTEST_RTT_MS), LONGEST_RTT_MS) if base else None
     return Line(
@@ -40,12 +40,12 @@ def line(diagnosis: Diagnosis, layer: Layer, down_bps: int | None = None, up_bps
     )
 
 
-def _rate(way: Way, layer: Layer) -> int | None:
+def _rate(direction: Direction, layer: Layer) -> int | None:
     """The rate that a modem reports: with what the link layer adds to the packets that were seen."""
-    if way.rate_bps.value is None:
+    if direction.rate_bps.value is None:
         return None
     kept, of = layer.payload
-    return int(way.rate_bps.value * (1.0 + layer.overhead / way.load.packet_bytes) * of / kept)
+    return int(direction.rate_bps.value * (1.0 + layer.overhead / direction.load.packet_bytes) * of / kept)
 
 
 __all__ = ["line"]

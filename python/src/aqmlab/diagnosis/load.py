@@ -1,4 +1,4 @@
-"""The bottleneck of one way: when it was full, and what it carried then."""
+"""The bottleneck of one direction: when it was full, and what it carried then."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ class Load:
 def measure(
     recording: Recording, carriers: Whole, going: Whole, coming: Whole, delay: Delay | None, clocks: Clocks
 ) -> Load:
-    """Return what one way carried; ``carriers`` are its flows of data, ``going`` all that it has.
+    """Return what one direction carried; ``carriers`` are its flows of data, ``going`` all that it has.
 
-    ``coming`` are those of the other way, which report what has arrived.
+    ``coming`` are those of the other direction, which report what has arrived.
     """
     at, carried, packet_bytes, source = _carried(recording, carriers, going, coming, delay, clocks)
     end = int(recording.packets["time"][-1]) + 1
@@ -119,12 +119,12 @@ def _carried(
         return packets["time"][passed], packets["length"][passed].astype(float), mean, "what arrived"
     if reports.any():
         scale = lengths / payload if payload else USUAL_PACKET / (USUAL_PACKET - IP_TCP_HEADERS)
-        # When the acknowledgment was sent: it may wait in the queue of the other way.
+        # When the acknowledgment was sent: it may wait in the queue of the other direction.
         # Coarse clocks would put what is reported at some times into one.
         is_fine = delay is not None and delay.is_one_way and delay.tick_ms <= FINE_TICK_MS
         at = clocks.sent[recording.deliveries["packet"][reports]] if is_fine else recording.deliveries["at"][reports]
         carried = recording.deliveries["bytes"][reports] * scale
-        # What is not acknowledged is taken to pass: acknowledgments of the other way.
+        # What is not acknowledged is taken to pass: acknowledgments of the other direction.
         rest = np.isin(packets["flow"], going) & ~of_data & ~_is_datagram(recording)
         at, carried = np.concatenate([at, packets["time"][rest]]), np.concatenate([carried, packets["length"][rest]])
         return at, carried, mean, "what acknowledgments report"

@@ -1,4 +1,4 @@
-"""The losses of one way: how many, and how long the queue was when they happened."""
+"""The losses of one direction: how many, and how long the queue was when they happened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEAR = 2
 
 @dataclass(frozen=True)
 class Losses:
-    """What was lost on one way.
+    """What was lost in one direction.
 
     Attributes:
         packets: how many.

@@ -1,4 +1,4 @@
-"""The use of ECN on one way (RFC 3168, RFC 9331)."""
+"""The use of ECN in one direction (RFC 3168, RFC 9331)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ECT1, ECT0, CE = 1, 2, 3
 
 @dataclass(frozen=True)
 class Marks:
-    """What the packets of one way say of congestion.
+    """What the packets of one direction say of congestion.
 
     Attributes:
         packets: those that the capture has.
@@ -48,7 +48,7 @@ class Marks:
 
 
 def measure(recording: Recording, carriers: Whole, going: Whole) -> Marks:
-    """Return the use of ECN by the packets of one way; ``carriers`` are its flows of data."""
+    """Return the use of ECN by the packets of one direction; ``carriers`` are its flows of data."""
     packets = recording.packets
     own = np.isin(packets["flow"], going)
     ecn = packets["ecn"][own]

@@ -1,4 +1,4 @@
-"""A capture as columns: its packets, what TCP's headers say of the path, and which of its ways is towards the home."""
+"""A capture as columns: its packets, what TCP's headers say of the path, and which direction is towards the home."""
 
 from __future__ import annotations
 

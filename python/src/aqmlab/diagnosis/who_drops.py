@@ -130,18 +130,18 @@ def _measures(losses: Losses, delay: Delay, load: Load, backlog: Backlog) -> lis
 def who_drops(
     losses: Losses, delay: Delay | None, load: Load, backlog: Backlog | None, marks: int, *, is_mixed: bool
 ) -> Verdict:
-    """Return who seems to drop or mark. ``is_mixed`` says that the queue of the other way is in what was measured."""
+    """Return who seems to drop or mark. ``is_mixed``: what was measured contains the queue of the other direction."""
     if marks >= FEW:
         return Verdict("AQM", f"{marks} packets were marked instead of dropped (ECN)", _many(marks, 2 * FEW))
     if is_mixed:
-        why = "round trips hold the queues of both ways, and no timestamps (RFC 7323) separate them"
+        why = "round trips hold the queues of both directions, and no timestamps (RFC 7323) separate them"
         return Verdict("cannot tell", why, "cannot tell")
     if losses.packets < FEW and losses.elsewhere >= FEW:
         why = f"{losses.elsewhere} packets were lost on the side of the capture on which no queue is seen"
         return Verdict("cannot tell", why, "cannot tell")
     if losses.packets < FEW:
         found = f"{losses.packets} packets were lost" if losses.packets else "nothing was lost"
-        if delay is not None and load.rate.is_told:
+        if delay is not None and load.rate.is_known:
             return Verdict("none", f"{found}, although packets waited", "medium")
         return Verdict("cannot tell", f"{found}, and the line was never full", "cannot tell")
     if delay is None or backlog is None or not len(losses.queue_ms):

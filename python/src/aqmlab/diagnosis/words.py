@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from aqmlab.diagnosis.diagnosis import Diagnosis
+from aqmlab.diagnosis.direction import Direction
 from aqmlab.diagnosis.finding import Finding
-from aqmlab.diagnosis.ways import Way
 
 TOWARDS = {"down": "towards the home", "up": "from the home"}
 WITHOUT = "cannot tell"
@@ -30,34 +30,36 @@ def headline(diagnosis: Diagnosis) -> str:
     'The capture never fills the line, so that it cannot tell what happens then.'
 
     """
-    told = [way for way in diagnosis.ways if way.bloat_p95_ms.value is not None]
-    if not told:
+    full = [direction for direction in diagnosis.directions if direction.bloat_p95_ms.value is not None]
+    if not full:
         return "The capture never fills the line, so that it cannot tell what happens then."
-    worst = max(told, key=lambda way: way.bloat_p95_ms.value or 0.0)
+    worst = max(full, key=lambda direction: direction.bloat_p95_ms.value or 0.0)
     return (
-        f"While the way {worst.name} is full, a round trip takes {_ms(worst.bloat_ms.value)} longer at the median, and "
+        f"While the {worst.name}link is full, a round trip takes {_ms(worst.bloat_ms.value)} longer at the median, and "
         f"{_ms(worst.bloat_p95_ms.value)} in one of twenty."
     )
 
 
-def table(way: Way) -> list[Line]:
-    """Return what is known of one way."""
-    lost = way.losses
+def table(direction: Direction) -> list[Line]:
+    """Return what is known of one direction."""
+    lost = direction.losses
     found = [
-        _line("Rate", way.rate_bps, rate),
-        _line("Round trip without a queue", way.base_rtt_ms, _ms),
-        _line("Longer while full, median", way.bloat_ms, _ms),
-        _line("Longer while full, 95 %", way.bloat_p95_ms, _ms),
-        _line("Buffer, time", way.buffer_ms, _ms),
-        _line("Buffer, packets", way.buffer_packets, count),
-        _line("Buffer, bytes", way.buffer_bytes, size),
+        _line("Rate", direction.rate_bps, rate),
+        _line("Round trip without a queue", direction.base_rtt_ms, _ms),
+        _line("Longer while full, median", direction.bloat_ms, _ms),
+        _line("Longer while full, 95 %", direction.bloat_p95_ms, _ms),
+        _line("Buffer, time", direction.buffer_ms, _ms),
+        _line("Buffer, packets", direction.buffer_packets, count),
+        _line("Buffer, bytes", direction.buffer_bytes, size),
     ]
-    pattern = way.pattern if way.pattern_confidence != WITHOUT else WITHOUT
-    found.append(Line("Who drops", pattern, way.pattern_confidence if pattern != WITHOUT else "", way.pattern_why))
+    pattern = direction.pattern if direction.pattern_confidence != WITHOUT else WITHOUT
+    found.append(
+        Line("Who drops", pattern, direction.pattern_confidence if pattern != WITHOUT else "", direction.pattern_why)
+    )
     share = f"{lost.packets} packets ({lost.ratio:.2%})"
     elsewhere = f"; {lost.elsewhere} more on the other side of the capture" if lost.elsewhere else ""
     found.append(Line("Lost", share, "", f"sent again, in {lost.episodes} episodes a round trip apart{elsewhere}"))
-    found.append(Line("ECN", *_ecn(way)))
+    found.append(Line("ECN", *_ecn(direction)))
     return found
 
 
@@ -72,11 +74,15 @@ def about(diagnosis: Diagnosis) -> list[str]:
         "Rates are those of IP packets: what the link layer adds is not in them.",
         "A round trip is the time from a packet to the echo of its timestamp (RFC 7323) or to its acknowledgment, if "
         "it was sent once; where the capture is in the middle, both parts together. A queue is what it takes longer "
-        "than the shortest one of its connection; where both ways carry data, what one way takes longer.",
+        "than the shortest one of its connection; where both directions carry data, what one direction takes longer.",
         "The line counts as full while nine of ten round trips wait for two packets or more.",
-        "Who drops is told by the queue at the losses, in time, packets and bytes: always the longest, tail drop; "
-        "none, a policer; in between, an AQM. Wi-Fi looks like a queue.",
-        *(f"{way.name}: TCP only; what QUIC does is encrypted." for way in diagnosis.ways if not way.connections),
+        "The queue at the losses, in time, packets and bytes, shows who drops: always the longest, tail drop; none, "
+        "a policer; in between, an AQM. A capture cannot distinguish Wi-Fi from a queue.",
+        *(
+            f"{direction.name}: TCP only; what QUIC does is encrypted."
+            for direction in diagnosis.directions
+            if not direction.connections
+        ),
     ]
 
 
@@ -88,15 +94,15 @@ def _line(name: str, found: Finding, shown: object) -> Line:
     return Line(name, shown(found.value), found.confidence, found.why)
 
 
-def _ecn(way: Way) -> tuple[str, str, str]:
-    one = way.marks
+def _ecn(direction: Direction) -> tuple[str, str, str]:
+    one = direction.marks
     opened = (
         f"{one.offered} of {one.opened} openings offer it, {one.agreed} agree"
         if one.opened
         else "the capture has no opening"
     )
     if not one.packets:
-        return WITHOUT, "", "no packet of this way is in the capture"
+        return WITHOUT, "", "no packet of this direction is in the capture"
     if not one.is_used and not one.echoed:
         return "not used", "high", f"none of {one.packets} packets can be marked; {opened}"
     kind = "L4S (ECT(1))" if one.ect1 > one.ect0 else "classic"

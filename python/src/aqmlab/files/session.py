@@ -37,9 +37,9 @@ def alone(words: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
     """Raise what interrupts the block when it is through: a program that has started is known by then."""
-    # Only the main thread is told of signals.
-    is_told = threading.current_thread() is threading.main_thread()
-    held = {number: signal.getsignal(number) for number in _ENDING} if is_told else {}
+    # Only the main thread receives signals.
+    is_main = threading.current_thread() is threading.main_thread()
+    held = {number: signal.getsignal(number) for number in _ENDING} if is_main else {}
     came: list[int] = []
     try:
         # All are put back, even where one that comes meanwhile ends the block.

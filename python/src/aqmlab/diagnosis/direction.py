@@ -1,4 +1,4 @@
-"""What a capture tells of each way of a line."""
+"""What a capture shows of each direction of a line."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ NEARLY = 1.5
 SUPPORTS = 10
 # A base of which a packet takes a larger share on the bottleneck is not known well.
 LARGE_PACKET = 0.1
-MIXED = "round trips hold the queues of both ways, and no timestamps (RFC 7323) separate them"
+MIXED = "round trips hold the queues of both directions, and no timestamps (RFC 7323) separate them"
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way of the line.
+class Direction:
+    """One direction of the line.
 
     Attributes:
         name: ``down`` is towards the home.
@@ -78,8 +78,8 @@ class Way:
     load: Load
 
 
-def measure(recording: Recording, name: Name, clocks: Clocks) -> Way:
-    """Return what a capture tells of one way."""
+def measure(recording: Recording, name: Name, clocks: Clocks) -> Direction:
+    """Return what a capture shows of one direction."""
     going, coming = recording.going(down=name == "down"), recording.going(down=name != "down")
     carriers, payload_bytes, connections = _carriers(recording, going, coming)
     others = _carriers(recording, coming, going)[0]
@@ -100,7 +100,7 @@ def measure(recording: Recording, name: Name, clocks: Clocks) -> Way:
         rate = replace(rate, confidence="medium", why=f"{rate.why}; many acknowledgments, of which some may be lost")
     bloat, bloat_p95 = (unknown(MIXED), unknown(MIXED)) if is_mixed else _bloat(delay, load)
     full = _buffer(delay, load, backlog, lost, verdict)
-    return Way(
+    return Direction(
         name=name,
         payload_bytes=payload_bytes,
         connections=connections,
@@ -142,10 +142,10 @@ def _carriers(recording: Recording, going: Whole, coming: Whole) -> tuple[Whole,
 
 
 def _opens_late(recording: Recording, carriers: Whole, others: Whole) -> bool:
-    """Whether the other way carried much before the first of these connections began."""
+    """Whether the other direction carried much before the first of these connections began."""
     packets = recording.packets
     own = np.isin(packets["flow"], carriers)
-    # Where both ways lead to the same host, the first connection of either counts.
+    # Where both directions lead to the same host, the first connection of either counts.
     if not own.any() or len(delays.same_hosts(recording, carriers, others)):
         return False
     before = np.isin(packets["flow"], others) & (packets["payload"] > 0)
@@ -161,14 +161,14 @@ def _base(delay: Delay | None, load: Load, *, is_mixed: bool) -> Finding:
             why = "the part from the capture to the receiver alone: nothing answers acknowledgments"
             return Finding("low", why, delay.far_ms)
         return unknown("only one part of the round trip is seen", at_least=delay.far_ms)
-    if (load.rate.is_told or load.busy_s > 0) and load.packet_ms > delay.base_ms * LARGE_PACKET:
+    if (load.rate.is_known or load.busy_s > 0) and load.packet_ms > delay.base_ms * LARGE_PACKET:
         why = "the shortest round trip, of which a packet's own transmission is a large part"
         return Finding("low", why, delay.base_ms)
     if delay.is_held:
-        why = "each way at its shortest, by timestamps: every round trip held a queue"
+        why = "each direction at its shortest, by timestamps: every round trip held a queue"
         return Finding("medium" if len(delay.at) >= SURE_SAMPLES else "low", why, delay.base_ms)
     if is_mixed:
-        why = "the shortest round trip; the queue of the other way may be in it"
+        why = "the shortest round trip; the queue of the other direction may be in it"
         return Finding("low", why, delay.base_ms)
     if delay.openings and delay.supports < SUPPORTS:
         why = f"the shortest round trip, but only {delay.supports} were about as short: their times vary"
@@ -176,7 +176,7 @@ def _base(delay: Delay | None, load: Load, *, is_mixed: bool) -> Finding:
     if delay.openings:
         return Finding("high", "the shortest round trip, with connections that open", delay.base_ms)
     # The shortest is that of a whole packet, which takes its time on the bottleneck.
-    packet_ms = load.packet_ms if load.rate.is_told else 0.0
+    packet_ms = load.packet_ms if load.rate.is_known else 0.0
     why = "the shortest round trip; the capture begins while the connections run, so that it may hold a queue"
     return Finding("medium" if len(delay.at) >= SURE_SAMPLES else "low", why, delay.base_ms - packet_ms)
 
@@ -187,7 +187,7 @@ def _bloat(delay: Delay | None, load: Load) -> tuple[Finding, Finding]:
         return none, none
     place = np.clip(delay.answered // load.window_ns, 0, len(load.is_busy) - 1)
     under_load = delay.queue_ms[load.is_busy[place]]
-    if not load.rate.is_told or not len(under_load):
+    if not load.rate.is_known or not len(under_load):
         none = unknown("the line was hardly ever full", at_least=float(np.quantile(delay.queue_ms, 0.95)))
         return none, none
     low, middle, p95, high = (float(value) for value in np.quantile(under_load, [0.1, 0.5, 0.95, 0.9]))
@@ -253,4 +253,4 @@ def _full(delay: Delay, load: Load, backlog: Backlog, lost: Losses, verdict: Ver
     return Finding("high" if is_sure else "medium", why, value, (low, high))
 
 
-__all__ = ["Name", "Way", "measure"]
+__all__ = ["Direction", "Name", "measure"]

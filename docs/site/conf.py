@@ -35,8 +35,9 @@ include_patterns = [
     "experiments/*/notes.md",
     "p4/*.md",
     "benches/README.md",
+    "validate/*/README.md",
 ]
-exclude_patterns = [".*", "target", "crates", "fuzz", "python", "results", "tests", "validate"]
+exclude_patterns = [".*", "target", "crates", "fuzz", "python", "results", "tests"]
 external_toc_path = "docs/site/toc.yml"
 
 # A heading is a target as on a code host.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from aqmlab.cli.commands import LINES
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.scenario import aqm_texts, flows, links, registry
-from aqmlab.scenario.kinds import KINDS, TRANSPORTS
+from aqmlab.scenario.kinds import KINDS, RENAMED, TRANSPORTS
 from aqmlab.scenario.options import BY_NAME, OPTIONS
 from aqmlab.scenario.sweeps import Design, Range
 from aqmlab.scenario.topologies import KINDS as TOPOLOGIES
@@ -166,7 +166,13 @@ def sections() -> Iterator[Section]:
     renamed += [(f"`{old}`", f"`{new}`", "key of a scenario") for old, new in SCENARIO_KEYS.items()]
     renamed += [(f"`{old}=`", f"`{new}=`", "argument in Python") for old, new in ARGUMENTS.items()]
     renamed += [(f"`{old}`", f"`{new}`", f"key of the JSON of {command}") for command, old, new in JSON_KEYS]
-    yield "Renames", [], [(("Before", "Now", "What it is"), renamed)]
+    for one in RENAMED:
+        values = [f"`{old}` is `{new}`" for old, new in one.values]
+        if one.new != one.old:
+            renamed.append((f"`{one.old}=`", f"`{one.new}=`", ", ".join(["key of flows", *values])))
+    same = ", ".join(f"`{one.old}`" for one in RENAMED if one.new == one.old)
+    says = [f"An old name is answered with the new one. Keys of TCP flows that keep their names: {same}."]
+    yield "Renames", says, [(("Before", "Now", "What it is"), renamed)]
 
 
 SET_UP = [

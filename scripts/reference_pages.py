@@ -25,7 +25,16 @@ from aqmlab import _native
 from aqmlab.cli.main import app
 from aqmlab.scenario import registry, schema
 from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_profile, of_the_field
-from aqmlab.scenario.kinds import COMMON, KINDS, PAPERS, PROFILES, TRANSPORTS, Key, SourceKind, Transport
+from aqmlab.scenario.kinds import (
+    COMMON,
+    KINDS,
+    PAPERS,
+    PROFILES,
+    TRANSPORTS,
+    Key,
+    SourceKind,
+    Transport,
+)
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
@@ -243,7 +252,7 @@ def transports() -> str:
         }
         beside = "".join(f"; {control}: {_pairs(dict(sorted(values)))}" for control, values in own.items() if values)
         rows.append((f"`{name}`", (_pairs(common) or "nothing") + beside, source))
-    lines += _table(("Stack", "What it sets", "Where that is from"), rows)
+    lines += _table(("Profile", "What it sets", "Where that is from"), rows)
     lines.append("")
     for one in TRANSPORTS.values():
         lines += [f"- {one.name}, `{profile.name}`: {profile.source}" for profile in one.profiles]

@@ -29,43 +29,46 @@ def a_flow_spec_gives_every_key_its_default() -> None:
                 "iw": 10,
                 "sack": True,
                 "ecn": "off",
-                "delack_ns": 40_000_000,
-                "delackmax_ns": 0,
-                "minrto_ns": 200_000_000,
-                "rto": "whole",
-                "ssthresh": "flight",
-                "relower": True,
-                "relapse": False,
-                "count": "bytes",
-                "sackgrow": False,
-                "sslimit": 2,
                 "window_bytes": None,
                 "pacing": False,
-                "hystart": False,
-                "detect": "rounds",
+                "delack_ns": 40_000_000,
+                "minrto_ns": 200_000_000,
                 "handshake": False,
-                "synrto_ns": 1_000_000_000,
-                "synloss": "respected",
-                "connect": "to_write",
-                "listen_ns": 0,
-                "resolve_ns": 0,
-                "write_bytes": None,
-                "sndbuf_bytes": None,
-                "synecn": "kept",
-                "ecnsyn": False,
-                "quickack": 0,
-                "rcvbuf_bytes": None,
-                "quicken": False,
-                "push": False,
-                "eifel": False,
-                "frto": False,
-                "prr": False,
-                "markprr": False,
-                "safeack": False,
-                "timerprr": False,
-                "rack": False,
-                "abc": True,
                 "ipv6": False,
+                "abc": True,
+                "recovery": {
+                    "rack": False,
+                    "reenter": False,
+                    "ssthresh": "flight",
+                    "ssthresh_on_lost_rtx": True,
+                    "cwnd_unit": "bytes",
+                    "prr": False,
+                    "prr_on_ecn": False,
+                    "prr_on_timer": False,
+                    "safeack": False,
+                    "eifel": False,
+                    "frto": False,
+                    "minrto_bounds": "rto",
+                    "syn_rto_ns": 1_000_000_000,
+                    "syn_loss": True,
+                    "ecn_fallback": False,
+                    "ect_syn": False,
+                },
+                "acks": {
+                    "delack_max_ns": 0,
+                    "quickack": 0,
+                    "quickack_mode": False,
+                    "psh": False,
+                    "rcvbuf_bytes": None,
+                },
+                "slow_start": {"hystart": "off", "abc_limit": 2, "acked_sacked": False},
+                "app": {
+                    "connect": "to_write",
+                    "listen_ns": 0,
+                    "arp_ns": 0,
+                    "write_bytes": None,
+                    "sndbuf_bytes": None,
+                },
             }
         },
         "source": {"bulk": {"size_bytes": None, "stop_ns": None}},
@@ -87,14 +90,14 @@ def given_keys_replace_defaults() -> None:
 
 
 def newreno_can_be_that_of_ns3() -> None:
-    tcp = parse("1*onoff:rate=1mbit:transport=newreno:abc=off:ssthresh=pipe").flows.data()["transport"]["tcp"]
-    assert (tcp["abc"], tcp["ssthresh"]) == (False, "pipe")
+    tcp = parse("1*onoff:rate=1mbit:transport=newreno:abc=off:recovery.ssthresh=pipe").flows.data()["transport"]["tcp"]
+    assert (tcp["abc"], tcp["recovery"]["ssthresh"]) == (False, "pipe")
     with pytest.raises(InputError, match="'abc' means nothing for cubic"):
         parse("1*cubic:abc=off")
-    with pytest.raises(InputError, match="hystart needs abc=on"):
-        parse("1*newreno:abc=off:hystart=on")
-    with pytest.raises(InputError, match="ssthresh=pipe needs sack=on"):
-        parse("1*newreno:ssthresh=pipe:sack=off")
+    with pytest.raises(InputError, match=r"slow_start\.hystart=plusplus needs abc=on"):
+        parse("1*newreno:abc=off:slow_start.hystart=plusplus")
+    with pytest.raises(InputError, match=r"recovery\.ssthresh=pipe needs sack=on"):
+        parse("1*newreno:recovery.ssthresh=pipe:sack=off")
 
 
 def dctcp_has_ecn_unless_told_otherwise() -> None:
@@ -105,7 +108,7 @@ def dctcp_has_ecn_unless_told_otherwise() -> None:
 
 def prague_has_l4s_and_rack_unless_told_otherwise() -> None:
     tcp = parse("1*prague").flows.data()["transport"]["tcp"]
-    assert (tcp["ecn"], tcp["rack"]) == ("l4s", True)
+    assert (tcp["ecn"], tcp["recovery"]["rack"]) == ("l4s", True)
     assert parse("1*prague:ecn=classic").flows.data()["transport"]["tcp"]["ecn"] == "classic"
     assert parse("1*cbr:rate=1mbit:transport=prague").flows.data()["transport"]["tcp"]["congestion_control"] == "prague"
 
@@ -247,7 +250,7 @@ def flows_may_start_one_after_another() -> None:
         ("1*fixed:window=100b", "window=100b is below a segment of 1448b"),
         ("1*bbr1:sack=off", "bbr1 takes sack=on only"),
         ("1*cbr:rate=1mbit:transport=bbr:ecn=classic", "bbr1 takes ecn=off only"),
-        ("1*cubic:sack=off:rack=on", "rack needs sack=on"),
+        ("1*cubic:sack=off:recovery.rack=on", "recovery.rack needs sack=on"),
         ("1*cubic:ecn=l4s", "cubic takes ecn=off or classic only; l4s is for udp and prague"),
         ("1*cubic:sack=maybe", "sack: 'maybe' is neither 'on' nor 'off'"),
         ("1*cubic:iw=0", "iw: '0' is out of range: allowed is 1 to 10000"),
@@ -286,23 +289,41 @@ def times_rates_and_bytes_need_their_unit_in_every_kind_of_flow() -> None:
 
 def a_profile_chooses_defaults_and_single_keys_override_it() -> None:
     assert parse("1*cubic:profile=rfc") == parse("1*cubic")
-    linux = parse("1*cubic:profile=linux:quickack=4:rack=off").flows.data()["transport"]["tcp"]
-    wanted = {"handshake": True, "eifel": True, "prr": True, "hystart": True, "quickack": 4, "rack": False, "iw": 10}
-    assert {key: linux[key] for key in wanted} == wanted
-    rules = {"rto": "variation", "ssthresh": "window", "relower": False, "count": "segments", "safeack": True}
-    rules |= {"sslimit": 0, "rcvbuf_bytes": 131_072, "quicken": True, "push": True, "growth": "count"}
-    rules |= {"detect": "classic_first", "frto": True, "sackgrow": True, "synecn": "dropped", "synloss": "ignored"}
-    rules |= {"markprr": True, "timerprr": True, "delackmax_ns": 200_000_000, "relapse": True}
-    assert {key: linux[key] for key in rules} == rules
+    linux = parse("1*cubic:profile=linux:acks.quickack=4:recovery.rack=off").flows.data()["transport"]["tcp"]
+    assert (linux["handshake"], linux["iw"], linux["growth"]) == (True, 10, "count")
+    assert linux["recovery"] == {
+        "rack": False,
+        "reenter": True,
+        "ssthresh": "cwnd",
+        "ssthresh_on_lost_rtx": False,
+        "cwnd_unit": "segments",
+        "prr": True,
+        "prr_on_ecn": True,
+        "prr_on_timer": True,
+        "safeack": True,
+        "eifel": True,
+        "frto": True,
+        "minrto_bounds": "rttvar",
+        "syn_rto_ns": 1_000_000_000,
+        "syn_loss": False,
+        "ecn_fallback": True,
+        "ect_syn": False,
+    }
+    acks = {"delack_max_ns": 200_000_000, "quickack": 4, "quickack_mode": True, "psh": True, "rcvbuf_bytes": 131_072}
+    assert linux["acks"] == acks
+    assert linux["slow_start"] == {"hystart": "classic_first", "abc_limit": 0, "acked_sacked": True}
     ns3 = parse("1*newreno:profile=ns3").flows.data()["transport"]["tcp"]
-    wanted = {"mss_bytes": 536, "delack_ns": 200_000_000, "minrto_ns": 1_000_000_000, "abc": False, "ssthresh": "pipe"}
+    wanted = {"mss_bytes": 536, "delack_ns": 200_000_000, "minrto_ns": 1_000_000_000, "abc": False}
     assert {key: ns3[key] for key in wanted} == wanted
-    assert parse("1*web:profile=linux").flows.data()["transport"]["tcp"]["hystart"]
+    assert ns3["recovery"]["ssthresh"] == "pipe"
+    web = parse("1*web:profile=linux").flows.data()["transport"]["tcp"]
+    assert web["slow_start"]["hystart"] == "classic_first"
 
 
 def a_profile_does_not_change_keys_that_a_control_fixes() -> None:
     tcp = parse("1*bbr:profile=linux").flows.data()["transport"]["tcp"]
-    assert (tcp["prr"], tcp["hystart"], tcp["rack"], tcp["handshake"]) == (False, False, True, True)
+    assert (tcp["recovery"]["prr"], tcp["recovery"]["rack"], tcp["handshake"]) == (False, True, True)
+    assert tcp["slow_start"]["hystart"] == "off"
     assert parse("1*dctcp:profile=ns3").flows.data()["transport"]["tcp"]["ecn"] == "classic"
     with pytest.raises(InputError, match="profile 'linus' is not one of rfc, linux, ns3, did you mean 'linux'"):
         parse("1*cubic:profile=linus")
@@ -384,8 +405,8 @@ def every_kind_of_flow_reads_back_with_its_defaults(kind: SourceKind) -> None:
     [
         ("cubic", "1*cubic"),
         ("8*newreno:sack=on:minrto=200ms", "8*newreno"),
-        ("2*bbr:profile=linux:rack=on", "2*bbr1:profile=linux"),
-        ("2*cubic:profile=linux:rack=off", "2*cubic:profile=linux:rack=off"),
+        ("2*bbr:profile=linux:recovery.rack=on", "2*bbr1:profile=linux"),
+        ("2*cubic:profile=linux:recovery.rack=off", "2*cubic:profile=linux:recovery.rack=off"),
         ("3*cbr:rate=1000kbit:packet=1500b:transport=udp", "3*cbr:rate=1mbit"),
         ("1*cbr:rate=1mbit:transport=cubic:start=0s", "1*cbr:start=0s:transport=cubic:rate=1mbit"),
         ("1*dctcp:ecn=classic:name=dctcp", "1*dctcp"),

@@ -79,10 +79,27 @@ SIGNALLED: dict[str, dict[str, str]] = {
 }
 # What TCP does otherwise in Linux, rule by rule.
 RULES = (
-    *("rto=variation", "ssthresh=window", "relower=off:rack=on", "count=segments:prr=on", "safeack=on:prr=on"),
-    *("sslimit=0", "rcvbuf=128kb", "quicken=on", "growth=count", "profile=linux"),
-    *("detect=classic:hystart=on", "frto=on", "sackgrow=on", "synecn=dropped:handshake=on", "markprr=on:prr=on"),
-    *("timerprr=on:prr=on:rack=on", "push=on", "delackmax=200ms", "relapse=on"),
+    *(
+        "recovery.minrto_bounds=rttvar",
+        "recovery.ssthresh=cwnd",
+        "recovery.ssthresh_on_lost_rtx=off:recovery.rack=on",
+        "recovery.cwnd_unit=segments:recovery.prr=on",
+        "recovery.safeack=on:recovery.prr=on",
+    ),
+    *("slow_start.abc_limit=0", "acks.rcvbuf=128kb", "acks.quickack_mode=on", "growth=count", "profile=linux"),
+    *(
+        "slow_start.hystart=classic",
+        "recovery.frto=on",
+        "slow_start.acked_sacked=on",
+        "recovery.ecn_fallback=on:handshake=on",
+        "recovery.prr_on_ecn=on:recovery.prr=on",
+    ),
+    *(
+        "recovery.prr_on_timer=on:recovery.prr=on:recovery.rack=on",
+        "acks.psh=on",
+        "acks.delack_max=200ms",
+        "recovery.reenter=on",
+    ),
 )
 TOPOLOGIES = {"parking_lot": {"topology": "parking_lot:hops=3"}, "bus": {"rtt": "2ms"}}
 PROGRAMS = {"dscp": "dscp codepoints 46,26 threshold 10kb notify int", "qcn": "qcn setpoint 10kb"}
@@ -95,8 +112,11 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
         heard = SIGNALLED.get(kind, {"aqm": "codel"})
         yield f"flows {kind}", {**PLAIN, **heard, "flows": [FLOWS.get(kind, f"2*{kind}"), "1*cubic"]}
     for name, spec in (
-        ("newreno as in ns-3", "3*newreno:abc=off:ssthresh=pipe"),
-        ("cubic with everything", "3*cubic:hystart=on:prr=on:rack=on:handshake=on:eifel=on:quickack=16:pacing=on"),
+        ("newreno as in ns-3", "3*newreno:abc=off:recovery.ssthresh=pipe"),
+        (
+            "cubic with everything",
+            "3*cubic:slow_start.hystart=plusplus:recovery.prr=on:recovery.rack=on:handshake=on:recovery.eifel=on:acks.quickack=16:pacing=on",
+        ),
         ("poisson tcp", "2*poisson:rate=6mbit:transport=cubic"),
         ("quinn in streams", "2*quinn:streams=3:size=2mb"),
         ("quinn's newreno without ecn", "2*quinn:cc=newreno:ecn=off:mtud=off"),

@@ -21,7 +21,7 @@ OPTIONS: dict[str, Any] = {
     "buffer": "20p",
     "flows": [
         "1*newreno:ecn=classic:start=0s",
-        "1*cubic:rack=on:pacing=on:start=0s",
+        "1*cubic:recovery.rack=on:pacing=on:start=0s",
         "1*quinn:start=0s",
         "1*cbr:rate=500kbit:start=0s",
     ],
@@ -252,5 +252,5 @@ def a_paced_sender_times_out_where_a_full_queue_drops_a_retransmission_unless_lo
     assert states.count("loss") > 2
     # As many segments that the timer found as timeouts, at least, were dropped twice.
     assert sum(dropped[offset] > 1 for offset in by_timer) >= states.count("loss")
-    sender, _ = logs(":rack=on")
+    sender, _ = logs(":recovery.rack=on")
     assert {one["trigger"] for one in _named(sender, "quic:packet_lost")} == {"time_threshold"}

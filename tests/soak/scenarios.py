@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from aqmlab.scenario import registry
-from aqmlab.scenario.kinds import KINDS, TRANSPORTS
+from aqmlab.scenario.kinds import GROUPS, KINDS, PROFILES, TRANSPORTS
 from aqmlab.scenario.model import ACCESS
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -104,11 +104,12 @@ def flows(draw: st.DrawFn, rate: int, kinds: tuple[str, ...]) -> str:
     if form == "tcp":
         maybe("mss", "1b", "100b", "1448b", "9000b")
         maybe("window", "2p", "20p", "1mb")
-        for switch in ("sack", "pacing", "hystart", "handshake", "eifel", "prr", "rack", "ipv6"):
-            if draw(st.integers(0, 5)) == 0:
-                keys[switch] = draw(st.sampled_from(("on", "off")))
+        for switch in ("sack", "pacing", "handshake", "ipv6", "recovery.eifel", "recovery.prr", "recovery.rack"):
+            maybe(switch, "on", "off")
+        maybe("slow_start.hystart", "off", "plusplus", "classic", "classic_first")
         maybe("delack", "off", "40ms", "1us")
-        maybe("profile", "rfc", "linux", "ns3")
+        for profile in ("profile", *(group.name for group in GROUPS.values() if group.of_profiles)):
+            maybe(profile, *PROFILES)
     elif kind in ("cbr", "poisson", "onoff"):
         maybe("packet", "28b", "100b", "1500b", "9000b", "65000b")
         maybe("transport", "udp", "cubic", "bbr3", "prague")

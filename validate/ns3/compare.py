@@ -71,7 +71,7 @@ def bulk(flows: int, cc: str, *, sack: bool = True) -> Case:
 
 def on_off() -> Case:
     """ON/OFF flows as in the first scenario of the S-PIE paper, over ns-3's own NewReno."""
-    flow = "50*onoff:name={}:rate={}:on=0..1s:off=0..1s:transport=newreno:abc=off:ssthresh=pipe"
+    flow = "50*onoff:name={}:rate={}:on=0..1s:off=0..1s:transport=newreno:abc=off:recovery.ssthresh=pipe"
     flow += ":mss=1000b:delack=200ms:minrto=1s:iw=1"
     return Case(
         (

@@ -22,7 +22,7 @@ from aqmlab import exports
 
 DURATION, AFTER_MS = "30s", 7500
 # Where they differ: flows, rate, round trip, discipline, control, and keys of the simulator's senders or of quinn.
-OF_RACK = ("rack=on", "rack=on:ssthresh=window")
+OF_RACK = ("recovery.rack=on", "recovery.rack=on:recovery.ssthresh=cwnd")
 CELLS: tuple[tuple[int, str, str, str, str, tuple[str, ...]], ...] = (
     (20, "10mbit", "20ms", "fifo", "cubic", OF_RACK),
     (20, "10mbit", "80ms", "fifo", "cubic", OF_RACK),
@@ -31,11 +31,11 @@ CELLS: tuple[tuple[int, str, str, str, str, tuple[str, ...]], ...] = (
     (5, "10mbit", "80ms", "codel", "cubic", ("growth=count",)),
     (5, "10mbit", "80ms", "pie", "cubic", ("growth=count",)),
     (5, "10mbit", "80ms", "fq_codel", "cubic", ("growth=count",)),
-    (5, "10mbit", "80ms", "codel", "newreno", ("rack=on:pacing=on",)),
-    (5, "10mbit", "80ms", "fq_codel", "newreno", ("rack=on:pacing=on",)),
-    (20, "50mbit", "80ms", "fq_codel", "newreno", ("ssthresh=window",)),
+    (5, "10mbit", "80ms", "codel", "newreno", ("recovery.rack=on:pacing=on",)),
+    (5, "10mbit", "80ms", "fq_codel", "newreno", ("recovery.rack=on:pacing=on",)),
+    (20, "50mbit", "80ms", "fq_codel", "newreno", ("recovery.ssthresh=cwnd",)),
     (1, "10mbit", "20ms", "fifo", "newreno", ()),
-    (1, "50mbit", "80ms", "fifo", "newreno", ("rack=on", "credit=5mb")),
+    (1, "50mbit", "80ms", "fifo", "newreno", ("recovery.rack=on", "credit=5mb")),
 )
 
 

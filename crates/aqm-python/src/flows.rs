@@ -4,10 +4,12 @@ use crate::error::{InputError as Raised, input, wrong};
 use crate::stacks::stacks;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind as Unit, Preset};
-use aqm_scenario::flows::{Catalogue, Files, Group, Key, Kind, Transport, Tree, parse_all, written};
+use aqm_scenario::flows::{
+    Catalogue, Files, Group, Key, Kind, Profiles, RENAMED, Transport, Tree, parse_all, written,
+};
 use aqm_sim::rate_control::{self};
 use aqm_sim::traffic::{BULK, COMMON, SourceKind, Takes};
-use aqm_sim::transport::{PROFILES, Relation};
+use aqm_sim::transport::{GROUPS, PROFILES, Relation};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -102,7 +104,7 @@ pub(crate) fn flow_keys(kind: &str, transport: Option<&str>, profile: &str) -> P
     };
     let carrier = over.unwrap_or(found.usual());
     let keys = found.keys(over).into_iter().map(|declared| {
-        let default = found.default(&declared, carrier, profile);
+        let default = found.default(&declared, carrier, &Profiles::one(profile));
         json!([key(&declared), default])
     });
     Ok(keys.collect::<Value>().to_string())
@@ -118,7 +120,15 @@ pub(crate) fn flows() -> String {
         "common": keys(COMMON),
         "bulk": keys(BULK),
         "transports": known.transports().iter().map(transport).collect::<Value>(),
-        "profiles": PROFILES.iter().map(profile).collect::<Value>(),
+        "profiles": PROFILES.iter().map(|one| profile(one.name, one.source, one.values())).collect::<Value>(),
+        "groups": GROUPS
+            .iter()
+            .map(|one| json!({"name": one.name, "summary": one.summary, "of_profiles": one.of_profiles}))
+            .collect::<Value>(),
+        "renamed": RENAMED
+            .iter()
+            .map(|one| json!({"old": one.old, "new": one.new, "values": one.values}))
+            .collect::<Value>(),
         "kinds": known.kinds().iter().filter_map(kind).collect::<Value>(),
     })
     .to_string()
@@ -158,7 +168,7 @@ fn transport(one: &Transport) -> Value {
         "only": only,
         "must": one.must(),
         "relations": one.relations().map(relation).collect::<Value>(),
-        "profiles": own.iter().map(profile).collect::<Value>(),
+        "profiles": own.iter().map(|one| profile(one.name, one.source, one.values.iter())).collect::<Value>(),
         "by_profile": by_profile,
     })
 }
@@ -173,10 +183,14 @@ fn relation(relation: &Relation) -> Value {
     json!({ "given": relation.given, "needs": relation.needs })
 }
 
-fn profile(preset: &Preset) -> Value {
+fn profile<'a>(
+    name: &str,
+    source: &str,
+    values: impl Iterator<Item = &'a (&'static str, aqm_core::params::Value)>,
+) -> Value {
     let values: Map<String, Value> =
-        preset.values.iter().map(|(name, value)| ((*name).to_owned(), json!(written(value)))).collect();
-    json!({ "name": preset.name, "source": preset.source, "values": values })
+        values.map(|(key, value)| ((*key).to_owned(), json!(written(value)))).collect();
+    json!({ "name": name, "source": source, "values": values })
 }
 
 /// A kind of flow that is more than a transport with bulk data.

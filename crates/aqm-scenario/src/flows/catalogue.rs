@@ -1,11 +1,14 @@
 //! The kinds of flow and the transports that a host knows, with the keys of each and their defaults.
 
 use super::key::{Key, written};
-use aqm_core::params::{Kind as Unit, Value};
+use aqm_core::params::Value;
 use aqm_sim::rate_control::{self, RATE_CONTROLS, RATED};
 use aqm_sim::stack;
 use aqm_sim::traffic::{BULK, COMMON, KINDS, Over, SourceKind};
-use aqm_sim::transport::{self, CONTROLS, IP, PROFILES, RELATIONS, Relation, TCP, UDP};
+use aqm_sim::transport::{self, CONTROLS, GROUPS, PROFILES, Relation, UDP, profile_values, tcp_keys};
+
+/// The key that chooses a profile for all keys of TCP.
+pub(super) const PROFILE: &str = "profile";
 
 /// The default profile.
 pub const RFC: &str = "rfc";
@@ -51,13 +54,13 @@ impl Transport {
 
     /// Its own keys.
     pub fn keys(&self) -> Vec<Key> {
-        let of = |lists: &[&'static [_]]| lists.iter().flat_map(|list| list.iter()).map(Key::from).collect();
-        match self {
-            Transport::Udp => of(&[UDP]),
-            Transport::Tcp(info) => of(&[TCP, info.params, IP]),
-            Transport::Rate(info) => of(&[RATED, info.params]),
-            Transport::Stack(info) => of(&[info.params]),
-        }
+        let lists: Vec<&'static [_]> = match self {
+            Transport::Udp => vec![UDP],
+            Transport::Tcp(info) => tcp_keys(info).collect(),
+            Transport::Rate(info) => vec![RATED, info.params],
+            Transport::Stack(info) => vec![info.params],
+        };
+        lists.into_iter().flatten().map(Key::from).collect()
     }
 
     /// Its defaults for keys, where they differ from the declared ones.
@@ -81,11 +84,8 @@ impl Transport {
 
     /// Values of its keys that need values of others.
     pub fn relations(&self) -> impl Iterator<Item = &'static Relation> {
-        let (common, own): (&'static [Relation], &'static [Relation]) = match self {
-            Transport::Tcp(info) => (RELATIONS, info.relations),
-            _ => (&[], &[]),
-        };
-        common.iter().chain(own)
+        let tcp = if let Transport::Tcp(info) = self { Some(*info) } else { None };
+        tcp.into_iter().flat_map(transport::relations)
     }
 
     /// Whether it takes this value of a key.
@@ -93,17 +93,42 @@ impl Transport {
         self.only().iter().all(|(name, values)| *name != key || values.contains(&value))
     }
 
+    /// Whether a key chooses the profile of its keys, of all or of a group.
+    pub(super) fn has_profile(&self, key: &str) -> bool {
+        let is_group = || GROUPS.iter().any(|group| group.of_profiles && group.name == key);
+        matches!(self, Transport::Tcp(_)) && (key == PROFILE || is_group())
+    }
+
     /// The values that a profile sets for its keys.
     pub fn of_profile(&self, name: &str) -> Vec<(&'static str, String)> {
         let Transport::Tcp(info) = self else { return Vec::new() };
-        PROFILES
-            .iter()
-            .chain(info.profiles)
-            .filter(|profile| profile.name == name)
-            .flat_map(|profile| profile.values)
+        profile_values(info, name)
             .map(|(key, value)| (*key, written(value)))
             .filter(|(key, value)| self.takes(key, value))
             .collect()
+    }
+}
+
+/// The profiles of a flow: of all keys of TCP, and of the groups that have another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Profiles<'a> {
+    /// That of keys outside of groups, and of groups that have no other.
+    pub all: &'a str,
+    /// Groups and their profiles.
+    pub groups: &'a [(&'a str, &'a str)],
+}
+
+impl<'a> Profiles<'a> {
+    /// One profile for all keys.
+    pub fn one(name: &'a str) -> Profiles<'a> {
+        Profiles { all: name, groups: &[] }
+    }
+
+    /// That of a key.
+    fn of(&self, key: &str) -> &'a str {
+        let own =
+            key.split_once('.').and_then(|(group, _)| self.groups.iter().find(|(name, _)| *name == group));
+        own.map_or(self.all, |(_, profile)| profile)
     }
 }
 
@@ -168,9 +193,12 @@ impl Kind {
         }
         keys.extend(self.own_keys());
         if transports.iter().any(|one| matches!(one, Transport::Tcp(_))) {
-            let profiles = PROFILES.iter().map(|profile| profile.name).collect();
-            let about = "whose TCP: sets the defaults of its keys";
-            keys.push(Key::choice("profile", profiles, RFC, about));
+            let words: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+            let about = "whose TCP: sets the defaults of its keys and of the groups below";
+            keys.push(Key::choice(PROFILE, words.clone(), RFC, about));
+            for group in GROUPS.iter().filter(|group| group.of_profiles) {
+                keys.push(Key::choice(group.name, words.clone(), RFC, group.summary));
+            }
         }
         for key in transports.iter().flat_map(Transport::keys) {
             if !keys.iter().any(|known| known.name == key.name) {
@@ -180,13 +208,13 @@ impl Kind {
         keys
     }
 
-    /// The default of a key over a transport under a profile; `None` where there is none.
-    pub fn default(&self, key: &Key, over: Transport, profile: &str) -> Option<String> {
+    /// The default of a key over a transport in profiles; `None` where there is none.
+    pub fn default(&self, key: &Key, over: Transport, profiles: &Profiles<'_>) -> Option<String> {
         let of = |pairs: &[(&str, &str)]| {
             pairs.iter().find(|(name, _)| *name == key.name).map(|(_, value)| (*value).to_owned())
         };
         let special = match key.name {
-            "profile" => Some(profile.to_owned()),
+            name if over.has_profile(name) => Some(profiles.all.to_owned()),
             "transport" => Some(over.name().to_owned()),
             "name" => Some(self.name().to_owned()),
             _ => None,
@@ -196,7 +224,7 @@ impl Kind {
             .or(special)
             .or_else(|| of(over.sets()))
             .or_else(|| {
-                over.of_profile(profile)
+                over.of_profile(profiles.of(key.name))
                     .into_iter()
                     .rfind(|(name, _)| *name == key.name)
                     .map(|(_, value)| value)
@@ -270,9 +298,4 @@ fn carriers(source: &SourceKind, all: &[Transport]) -> Vec<Transport> {
         _ => false,
     };
     all.iter().filter(fits).copied().collect()
-}
-
-/// Whether a key is the profile at its usual value, which needs no words.
-pub(super) fn is_usual_profile(key: &Key, text: &str) -> bool {
-    key.name == "profile" && key.unit() == Some(Unit::Choice(&[])) && text == RFC
 }

@@ -11,11 +11,13 @@ mod files;
 mod key;
 mod number;
 mod quantity;
+mod renamed;
 mod tree;
 
-pub use catalogue::{Catalogue, Kind, RFC, Transport};
+pub use catalogue::{Catalogue, Kind, Profiles, RFC, Transport};
 pub use files::{Files, NoFiles};
 pub use key::{Key, WITHOUT_BOUND, written};
+pub use renamed::{RENAMED, Renamed};
 pub use tree::Tree;
 
 use aqm_core::input_error::InputError;
@@ -101,7 +103,6 @@ fn read(text: &str, known: &Catalogue, files: &dyn Files) -> Result<Group, Input
     let carrier = known.unaliased(of("transport").unwrap_or(kind.usual().name()));
     let transport =
         kind.carrier(carrier).ok_or_else(|| not_among("transport", carrier, kind.transports()))?;
-    let profiles: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
     let keys = kind.keys(Some(transport));
     if let Some((name, _)) =
         given.iter().find(|(name, _)| *name != "transport" && !keys.iter().any(|key| key.name == *name))
@@ -112,23 +113,26 @@ fn read(text: &str, known: &Catalogue, files: &dyn Files) -> Result<Group, Input
             InputError::new(format!("'{name}' means nothing for {}{over}", kind.name())).of_value(name)
         );
     }
-    let profile = of("profile").unwrap_or(RFC);
-    if !profiles.contains(&profile) {
-        return Err(not_among("profile", profile, profiles));
+    let words: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+    let chosen: Vec<(&str, &str)> =
+        given.iter().filter(|(name, _)| transport.has_profile(name)).copied().collect();
+    if let Some((key, name)) = chosen.iter().find(|(_, name)| !words.contains(name)) {
+        return Err(not_among(key, name, words));
     }
+    let profiles = Profiles { all: of(catalogue::PROFILE).unwrap_or(RFC), groups: &chosen };
     let mut segment = 0;
     let mut values = Vec::new();
     let mut differing = Vec::new();
     // A size in packets counts segments, whose length is another key's.
     if let Some(key) = keys.iter().find(|key| key.name == "mss") {
-        let usual = kind.default(key, transport, profile);
+        let usual = kind.default(key, transport, &profiles);
         if let Some(text) = of("mss").or(usual.as_deref()) {
             let read = quantity::read(key, text, 0, files).map_err(|error| error.within("mss"))?;
             segment = read.value.json().as_u64().unwrap_or_default();
         }
     }
     for key in keys {
-        let usual = kind.default(&key, transport, profile);
+        let usual = kind.default(&key, transport, &profiles);
         let read =
             |text: &str| quantity::read(&key, text, segment, files).map_err(|error| error.within(key.name));
         let value = match (key.name, of(key.name)) {
@@ -149,8 +153,8 @@ fn read(text: &str, known: &Catalogue, files: &dyn Files) -> Result<Group, Input
         }
         values.push((key, value));
     }
-    if profile != RFC && !differing.contains(&"profile") {
-        differing.push("profile");
+    if profiles.all != RFC {
+        differing.push(catalogue::PROFILE);
     }
     let is_named = of("name").is_some();
     let group = Group { count, kind, transport, values, differing, is_named };
@@ -197,6 +201,9 @@ fn given<'a>(
         }
         let is_known = own.contains(&name)
             || known.kinds().iter().any(|other| other.keys(None).iter().any(|key| key.name == name));
+        if let Some(error) = renamed::answered(name, value).filter(|_| !own.contains(&name)) {
+            return Err(error);
+        }
         if !is_known {
             return Err(InputError::unknown("key", name, own.iter().copied()));
         }
@@ -335,9 +342,20 @@ impl Group {
         self.values.iter().find(|(key, _)| key.name == name)?.1.as_ref().map(|read| &read.value)
     }
 
+    /// The values of keys by field; the rules of a group are a table.
     fn fields(&self, keys: &[Key]) -> Vec<(String, Tree)> {
-        let value = |key: &Key| self.value(key.name).cloned().unwrap_or(Tree::Leaf(serde_json::Value::Null));
-        keys.iter().map(|key| (key.field.clone(), value(key))).collect()
+        let mut fields: Vec<(String, Tree)> = Vec::new();
+        for key in keys {
+            let value = self.value(key.name).cloned().unwrap_or(Tree::Leaf(serde_json::Value::Null));
+            match (key.field.split_once('.'), fields.last_mut()) {
+                (None, _) => fields.push((key.field.clone(), value)),
+                (Some((group, rule)), Some((last, Tree::Table(rules)))) if last == group => {
+                    rules.push((rule.to_owned(), value));
+                }
+                (Some((group, rule)), _) => fields.push((group.to_owned(), Tree::one(rule, value))),
+            }
+        }
+        fields
     }
 
     fn write(&self, wanted: impl Fn(&Key, &str) -> bool) -> String {
@@ -413,6 +431,8 @@ impl fmt::Debug for Group {
 impl fmt::Display for Group {
     /// Writes the group with every key that applies, defaults included; reading it gives the same group.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.write(|key, text| !catalogue::is_usual_profile(key, text)))
+        f.write_str(
+            &self.write(|key, _| !self.transport.has_profile(key.name) || self.differing.contains(&key.name)),
+        )
     }
 }

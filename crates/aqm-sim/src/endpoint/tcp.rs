@@ -24,15 +24,16 @@ pub(crate) struct Connection {
 impl Connection {
     /// A connection with these settings; `random` is what the congestion control may draw from.
     pub(crate) fn new(settings: &Tcp, random: Random) -> Connection {
+        let app = settings.app();
         Connection {
             sender: Sender::new(settings, random),
             receiver: Receiver::new(settings),
             sender_timer: Time::MAX,
             receiver_timer: Time::MAX,
             paced: false,
-            connects_ahead: settings.choice("connect") == "ahead",
-            listens: Time::ZERO + settings.span("listen"),
-            resolve: [settings.span("resolve"); 2],
+            connects_ahead: app.connects_ahead,
+            listens: Time::ZERO + app.listen,
+            resolve: [app.arp; 2],
         }
     }
 }

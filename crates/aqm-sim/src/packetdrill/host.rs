@@ -3,9 +3,8 @@
 use super::problem::shortened;
 use super::script::TcpOptions;
 use super::shell::Command;
-use crate::transport::{PROFILES, Sysctls, Tcp};
+use crate::transport::{Sysctls, Tcp, profile_values};
 use aqm_core::input_error::InputError;
-use aqm_core::params::Preset;
 
 /// Bytes that the timestamps option takes of each segment (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
@@ -84,14 +83,14 @@ impl Host {
             ("tcp_sack", "0" | "1") => self.sack = value == "1",
             ("tcp_timestamps", "0" | "1") => self.timestamps = value == "1",
             ("tcp_ecn", "0" | "1" | "2") => self.ecn = (value == "1", value != "0"),
-            ("tcp_frto", "0") => keys.push(("frto", "off")),
-            ("tcp_frto", "1" | "2") => keys.push(("frto", "on")),
+            ("tcp_frto", "0") => keys.push(("recovery.frto", "off")),
+            ("tcp_frto", "1" | "2") => keys.push(("recovery.frto", "on")),
             ("tcp_early_retrans", "0") => self.sysctls.tail_loss_probes = false,
             ("tcp_early_retrans", "3" | "4") => self.sysctls.tail_loss_probes = true,
-            ("tcp_recovery", "0") => keys.push(("rack", "off")),
-            ("tcp_recovery", "1") => keys.push(("rack", "on")),
+            ("tcp_recovery", "0") => keys.push(("recovery.rack", "off")),
+            ("tcp_recovery", "1") => keys.push(("recovery.rack", "on")),
             ("tcp_slow_start_after_idle", "0" | "1") => self.sysctls.slow_start_after_idle = value == "1",
-            ("tcp_cubic.parameters.hystart", "0") => keys.push(("hystart", "off")),
+            ("tcp_cubic.parameters.hystart", "0") => keys.push(("slow_start.hystart", "off")),
             _ if IS_MODELLED.contains(&(name, value)) || CHANGES_NOTHING.contains(&name) => {}
             _ => return Err(format!("{}={} is not modelled", shortened(name), shortened(value))),
         }
@@ -133,7 +132,7 @@ impl Host {
             tcp = tcp.with("pacing", "on")?;
         }
         if !common.sack_permitted {
-            for key in ["sack", "rack", "prr", "frto", "relapse"] {
+            for key in ["sack", "recovery.rack", "recovery.prr", "recovery.frto", "recovery.reenter"] {
                 tcp = tcp.with(key, "off")?;
             }
         }
@@ -149,14 +148,13 @@ impl Host {
     /// Linux with its sysctls.
     fn linux(&self) -> Result<Tcp, InputError> {
         let mut tcp = Tcp::parse(&self.control)?;
-        let values = |presets: &'static [Preset]| presets.iter().filter(|preset| preset.name == PROFILE);
-        for preset in values(PROFILES).chain(values(tcp.info().profiles)) {
-            for (key, value) in preset.values {
-                tcp = tcp.with(key, &value.to_string())?;
-            }
+        for (key, value) in profile_values(tcp.info(), PROFILE) {
+            tcp = tcp.with(key, &value.to_string())?;
         }
         // HyStart counts its rounds as in the kernels that packetdrill's scripts are of, 5.16 to 6.13.
-        tcp = tcp.with("detect", "classic")?;
+        if self.control == "cubic" {
+            tcp = tcp.with("slow_start.hystart", "classic")?;
+        }
         for (key, value) in &self.keys {
             tcp = tcp.with(key, value)?;
         }

@@ -134,7 +134,7 @@ impl Rated {
             known.iter().copied().find(|info| name == info.name).ok_or_else(|| {
                 InputError::unknown("rate control", name, known.iter().map(|info| info.name))
             })?;
-        let mut values = Values::new(&[RATED, info.params]);
+        let mut values = Values::new([RATED, info.params]);
         for (key, value) in info.sets {
             values.set_text(key, value).expect("a control sets declared keys to allowed values");
         }

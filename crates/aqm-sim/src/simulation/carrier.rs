@@ -46,7 +46,7 @@ impl Carrier<'_> {
     /// Bytes that a source hands over at a time: an IP packet, or a segment's payload unless the flow says otherwise (TCP).
     pub(crate) fn piece(&self) -> u32 {
         match self {
-            Carrier::Tcp(tcp) => tcp.bytes("write").map_or(tcp.mss(), |bytes| bytes.as_u64() as u32),
+            Carrier::Tcp(tcp) => tcp.app().write.unwrap_or(tcp.mss()),
             other => other.largest_packet(),
         }
     }

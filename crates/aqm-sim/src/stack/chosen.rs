@@ -27,7 +27,7 @@ impl Named {
     /// assert!(Named::new(&MINIMAL).with(&MINIMAL, "pakcet", "1kb").unwrap_err().to_string().contains("did you mean 'packet'?"));
     /// ```
     pub fn with(mut self, info: &Info, key: &str, value: &str) -> Result<Named, InputError> {
-        let mut values = Values::new(&[info.params]);
+        let mut values = Values::new([info.params]);
         values.set_text(key, value).map_err(|error| InputError::from(error).within(info.name))?;
         let set = values.iter().find(|(param, _)| param.name == key);
         self.fields.extend(set.map(|(param, value)| (field(param), to_json(value, u64::from(FULL_PACKET)))));
@@ -48,7 +48,7 @@ pub(crate) struct Chosen {
 impl Chosen {
     /// `stack` with the values of `named`.
     pub(crate) fn new(stack: &Arc<dyn Stack>, named: &Named) -> Result<Chosen, InputError> {
-        let mut values = Values::new(&[stack.info().params]);
+        let mut values = Values::new([stack.info().params]);
         for (name, value) in &named.fields {
             let set = values.set_field(name, value);
             set.map_err(|error| error.within(stack.info().name))?;

@@ -89,6 +89,7 @@ impl Receiver {
     pub(crate) fn new(tcp: &Tcp) -> Receiver {
         let feedback = tcp.feedback();
         let delack = tcp.span("delack");
+        let rules = tcp.acks();
         Receiver {
             next: 0,
             beyond: Reassembly::default(),
@@ -98,13 +99,14 @@ impl Receiver {
             sack: tcp.flag("sack"),
             // RFC 1122 section 4.2.3.2: at least every second full segment.
             delack_segments: if delack > Span::ZERO { 2 } else { 1 },
-            delay: AckDelay::new(delack, tcp.span("delackmax")),
+            delay: AckDelay::new(delack, rules.delack_max),
             unacknowledged: 0,
-            quick: tcp.count("quickack"),
-            enlarging: tcp.receive_buffer().map(|buffer| RcvbufAutotune::new(buffer, tcp.mss())),
-            push: tcp.flag("push").then(|| u64::from(tcp.mss())),
-            rtt: RttEstimator::new(tcp.span("minrto")).bounding_variation(tcp.is("rto", "variation")),
-            quickens: tcp.flag("quicken"),
+            quick: rules.quickack,
+            enlarging: rules.rcvbuf.map(|buffer| RcvbufAutotune::new(buffer, tcp.mss())),
+            push: rules.psh.then(|| u64::from(tcp.mss())),
+            rtt: RttEstimator::new(tcp.span("minrto"))
+                .bounding_variation(tcp.recovery().minrto_bounds_rttvar),
+            quickens: rules.quickack_mode,
             last_in_order: Time::ZERO,
             last_ack: 0,
             echo: Time::ZERO,
@@ -457,7 +459,7 @@ mod tests {
 
     #[test]
     fn while_the_window_grows_every_segment_is_acknowledged_at_once_and_then_the_first_ones_of_quickack() {
-        let mut r = Receiver::new(&settings("newreno mss 100b rcvbuf 6kb quickack 3 delack 40ms"));
+        let mut r = Receiver::new(&settings("newreno mss 100b acks.rcvbuf 6kb acks.quickack 3 delack 40ms"));
         let acknowledged: Vec<bool> = (0..9).map(|index| segment(&mut r, index, index).is_some()).collect();
         // The window grows with five segments: from 2912 to 3750 bytes.
         assert_eq!(acknowledged, [true, true, true, true, true, true, true, true, false]);
@@ -465,7 +467,7 @@ mod tests {
 
     #[test]
     fn with_push_two_of_39_segments_are_acknowledged_at_once() {
-        let mut r = Receiver::new(&settings("newreno mss 100b push on delack 40ms"));
+        let mut r = Receiver::new(&settings("newreno mss 100b acks.psh on delack 40ms"));
         let alone = |r: &mut Receiver, index| {
             r.unacknowledged = 0;
             segment(r, index, index).is_some()
@@ -476,7 +478,7 @@ mod tests {
 
     #[test]
     fn with_quicken_a_change_of_ce_and_cwr_are_acknowledged_at_once_where_the_echo_is_exact() {
-        let mut r = Receiver::new(&settings("dctcp quicken on delack 40ms"));
+        let mut r = Receiver::new(&settings("dctcp acks.quickack_mode on delack 40ms"));
         let mut send = |index: u64, ecn, cwr| {
             let before = r.before_segment(ecn);
             let segment =
@@ -493,7 +495,9 @@ mod tests {
 
     #[test]
     fn with_quicken_duplicates_and_pauses_are_followed_by_sixteen_acknowledgments_at_once() {
-        let mut r = Receiver::new(&settings("newreno quicken on delack 40ms minrto 200ms rto variation"));
+        let mut r = Receiver::new(&settings(
+            "newreno acks.quickack_mode on delack 40ms minrto 200ms recovery.minrto_bounds rttvar",
+        ));
         r.time_round_trip(Span::from_millis(50)); // a timeout of 250 ms
         assert!(segment(&mut r, 0, 0).is_none());
         assert!(segment(&mut r, 0, 1).is_some()); // a duplicate
@@ -507,7 +511,9 @@ mod tests {
     #[test]
     fn with_quicken_a_gap_that_stays_for_longer_than_a_timeout_is_a_pause() {
         for (filled, at_once) in [(250, 1), (251, 16)] {
-            let mut r = Receiver::new(&settings("newreno quicken on delack 40ms minrto 200ms rto variation"));
+            let mut r = Receiver::new(&settings(
+                "newreno acks.quickack_mode on delack 40ms minrto 200ms recovery.minrto_bounds rttvar",
+            ));
             r.time_round_trip(Span::from_millis(50));
             segment(&mut r, 0, 0);
             (2..12).for_each(|index| _ = segment(&mut r, index, 20 * index));
@@ -519,7 +525,7 @@ mod tests {
 
     #[test]
     fn with_delackmax_a_wait_in_vain_is_followed_by_a_longer_one() {
-        let mut r = Receiver::new(&settings("newreno delack 40ms delackmax 200ms"));
+        let mut r = Receiver::new(&settings("newreno delack 40ms acks.delack_max 200ms"));
         let due = |r: &Receiver| r.deadline().unwrap().since(Time::ZERO).as_nanos() / 1_000_000;
         segment(&mut r, 0, 0);
         assert_eq!(due(&r), 40);
@@ -532,7 +538,7 @@ mod tests {
 
     #[test]
     fn with_quicken_the_first_mark_is_followed_by_two_acknowledgments_at_once() {
-        let mut r = Receiver::new(&settings("newreno quicken on delack 40ms"));
+        let mut r = Receiver::new(&settings("newreno acks.quickack_mode on delack 40ms"));
         let mut send = |index: u64, ecn| {
             let seq = index * 100;
             let segment = Segment { seq, payload: 100, sent_at: Time::ZERO, ecn, cwr: false, fin: false };
@@ -546,7 +552,7 @@ mod tests {
     #[test]
     fn with_quicken_the_answer_to_an_echo_is_acknowledged_at_once() {
         for (flag, at_once) in [("off", false), ("on", true)] {
-            let mut r = Receiver::new(&settings(&format!("newreno quicken {flag} delack 40ms")));
+            let mut r = Receiver::new(&settings(&format!("newreno acks.quickack_mode {flag} delack 40ms")));
             let cwr =
                 Segment { seq: 0, payload: 100, sent_at: Time::ZERO, ecn: Ecn::Ect0, cwr: true, fin: false };
             assert_eq!(r.on_segment(&cwr, Time::ZERO).is_some(), at_once);
@@ -555,7 +561,7 @@ mod tests {
 
     #[test]
     fn with_quickack_the_first_segments_and_the_last_are_acknowledged_at_once() {
-        let mut r = Receiver::new(&settings("newreno quickack 2 delack 40ms"));
+        let mut r = Receiver::new(&settings("newreno acks.quickack 2 delack 40ms"));
         assert!(segment(&mut r, 0, 0).is_some());
         assert!(segment(&mut r, 1, 1).is_some());
         assert!(segment(&mut r, 2, 2).is_none());

@@ -13,6 +13,7 @@ use super::rack::Rack;
 use super::rate::Sampler;
 use super::receiver::Acknowledgment;
 use super::rtt::RttEstimator;
+use super::rules::Reduced;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 use super::tcp::Tcp;
 use super::window::{Acked, Window};
@@ -21,8 +22,7 @@ use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::Time;
 use state::{
-    DuplicateAcks, Flight, LossRecovery, Phase, Reduced, Reduction, RetransmissionTimer, Settings, Stream,
-    Trial, Undo,
+    DuplicateAcks, Flight, LossRecovery, Phase, Reduction, RetransmissionTimer, Settings, Stream, Trial, Undo,
 };
 use validation::WindowUse;
 
@@ -91,26 +91,27 @@ impl Sender {
     /// `random` is the random stream of the congestion control.
     pub(crate) fn new(tcp: &Tcp, random: Random) -> Sender {
         let control = Control::new(tcp, random);
+        let rules = tcp.recovery();
         let pacer = (tcp.flag("pacing") || control.rate().is_some()).then(Pacer::default);
         let sampler = control.wants_samples().then(Box::default);
         let counts_marks = tcp.feedback().report == ReceiverReport::CeBytes;
         Sender {
-            is_plain: !tcp.flag("rack") && sampler.is_none() && !counts_marks,
+            is_plain: !rules.rack && sampler.is_none() && !counts_marks,
             control,
             settings: Settings::new(tcp),
-            stream: Stream::new(tcp.flag("handshake").then(|| Handshake::new(tcp.span("synrto")))),
+            stream: Stream::new(tcp.flag("handshake").then(|| Handshake::new(rules.syn_rto))),
             board: Scoreboard::default(),
             recovery: LossRecovery::new(),
             duplicates: DuplicateAcks::default(),
             reduction: Reduction::never(),
             timer: RetransmissionTimer {
-                rtt: RttEstimator::new(tcp.span("minrto")).bounding_variation(tcp.is("rto", "variation")),
+                rtt: RttEstimator::new(tcp.span("minrto")).bounding_variation(rules.minrto_bounds_rttvar),
                 deadline: None,
             },
             usage: WindowUse::default(),
             last_sent: Time::ZERO,
             pacer,
-            rack: tcp.flag("rack").then(Box::default),
+            rack: rules.rack.then(Box::default),
             sampler,
             report: 0,
             losses: Losses::default(),
@@ -163,10 +164,10 @@ impl Sender {
     pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
         let Some(opening) = self.stream.opening.take() else { return };
         self.timer.rtt.sample(now.since(echo));
-        if opening.was_repeated() && self.settings.falls_back {
+        if opening.was_repeated() && self.settings.recovery.ecn_fallback {
             self.settings.feedback.codepoint = Ecn::NotEct; // RFC 3168 section 6.1.1.1
         }
-        if opening.was_repeated() && self.settings.respects_syn_loss {
+        if opening.was_repeated() && self.settings.recovery.syn_loss {
             // RFC 5681 section 3.1; RFC 6298 section 5.7.
             self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.settings.mss));
             self.timer.rtt.at_least(TIMEOUT_AFTER_LOSS);
@@ -260,7 +261,7 @@ impl Sender {
     /// under way, and its arrival does not show that an original arrived: the first retransmission counts (RFC 3522
     /// section 3.2: RetransmitTS is not overwritten).
     fn save_undo(&mut self, flight: u64, now: Time) {
-        self.recovery.undo = self.settings.eifel.then(|| self.undo(flight, now));
+        self.recovery.undo = self.settings.recovery.eifel.then(|| self.undo(flight, now));
     }
 
     fn undo(&self, flight: u64, now: Time) -> Undo {
@@ -313,7 +314,7 @@ impl Sender {
         }
         let lost = self.find_overdue(flight, now);
         let alone = self.board.len() == 1;
-        let recovers = self.recovery.phase != Phase::Open || self.relapses();
+        let recovers = self.recovery.phase != Phase::Open || self.reenters();
         let quiet = recovers || self.board.sacked_bytes() > 0 || self.board.is_empty();
         if let Some(rack) = &mut self.rack {
             // Section 7.2: an acknowledgment that tells nothing new does not postpone the probe.
@@ -341,7 +342,9 @@ impl Sender {
         rack.reordering_timer = found.reordering_timer;
         if found.any && self.recovery.phase == Phase::Open {
             self.enter_recovery(flight, now);
-        } else if self.settings.relower && found.resent_at.is_some_and(|at| at >= self.reduction.at) {
+        } else if self.settings.recovery.ssthresh_on_lost_rtx
+            && found.resent_at.is_some_and(|at| at >= self.reduction.at)
+        {
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of congestion. Most of the data
             // outstanding has left the network; what was in it filled the window. (Linux leaves this to PRR's bound.)
             self.reduce(self.control.window.cwnd, now);
@@ -376,7 +379,7 @@ impl Sender {
         let recover_fs = self.reduced(flight.bytes);
         // ECN has already reduced this window: its loss needs no second reduction (RFC 3168 section 6.1.2).
         if self.stream.una >= self.reduction.until {
-            let pipe = self.settings.reduced == Reduced::Pipe;
+            let pipe = self.settings.recovery.ssthresh == Reduced::Pipe;
             let reduced = self.reduced(flight.without_limited_transmit());
             self.reduce(if pipe { self.board.pipe() } else { reduced }, now);
         }
@@ -384,16 +387,19 @@ impl Sender {
         self.recovery.retransmit_now = true;
         self.losses.recoveries += 1;
         // A loss within the reduction for a mark goes on with it.
-        self.recovery.prr =
-            self.settings.prr.then(|| self.recovery.prr.unwrap_or_else(|| self.begin_prr(recover_fs)));
+        self.recovery.prr = self
+            .settings
+            .recovery
+            .prr
+            .then(|| self.recovery.prr.unwrap_or_else(|| self.begin_prr(recover_fs)));
         self.board.shrink();
         self.recovery.phase = Phase::Recovery { point: self.stream.next };
     }
 
     /// A proportional rate reduction from `reduced` bytes.
     fn begin_prr(&self, reduced: u64) -> Prr {
-        let unit = if self.settings.whole { u64::from(self.settings.mss) } else { 1 };
-        Prr::begin(reduced).with(unit, self.settings.safe_ack)
+        let unit = if self.settings.recovery.whole_segments { u64::from(self.settings.mss) } else { 1 };
+        Prr::begin(reduced).with(unit, self.settings.recovery.safeack)
     }
 
     /// Data arrived, and the control hears of exact marks.
@@ -402,7 +408,7 @@ impl Sender {
         self.control.observe(acked);
         let is_new = acked.marked > 0 && acked.una > self.reduction.until;
         let exact = self.settings.feedback.echo == Echo::Exact;
-        if is_new && exact && self.settings.mark_prr && self.recovery.phase == Phase::Open {
+        if is_new && exact && self.settings.recovery.prr_on_ecn && self.recovery.phase == Phase::Open {
             (self.reduction.until, self.reduction.cwr_due) = (self.stream.next, true);
             self.recovery.prr = Some(self.begin_prr(before));
         }
@@ -423,7 +429,7 @@ impl Sender {
 
     /// What congestion reduces, with `flight` bytes outstanding.
     fn reduced(&self, flight: u64) -> u64 {
-        if self.settings.reduced == Reduced::Window { self.control.window.cwnd } else { flight }
+        if self.settings.recovery.ssthresh == Reduced::Cwnd { self.control.window.cwnd } else { flight }
     }
 
     /// Lowers the window because of congestion, and tells a receiver that echoes marks (RFC 3168 section 6.1.2).
@@ -443,7 +449,7 @@ impl Sender {
             }
             if rack.reordering_timer.is_some_and(|at| at <= now) {
                 let open = self.recovery.phase == Phase::Open;
-                if self.find_overdue(self.flight(), now) && open && self.settings.timer_prr {
+                if self.find_overdue(self.flight(), now) && open && self.settings.recovery.prr_on_timer {
                     self.reduce_proportionally(u64::from(self.settings.mss), false);
                 }
             }
@@ -461,7 +467,7 @@ impl Sender {
         }
         // Data beyond a hole has arrived: of the data sent since, only the pipe measures the use of the window.
         self.check_if_application_limited();
-        let lowers = if self.settings.relower {
+        let lowers = if self.settings.recovery.ssthresh_on_lost_rtx {
             first
         } else {
             // Linux (tcp_enter_loss): once for what was outstanding at the last reduction, and again only for a timeout
@@ -473,7 +479,7 @@ impl Sender {
         };
         // RFC 5682 section 3 step 1: not within a fast recovery; and again if the retransmission is lost.
         let trial = match self.recovery.phase {
-            Phase::Open if self.settings.frto => Some(self.undo(self.stream.flight(), now)),
+            Phase::Open if self.settings.recovery.frto => Some(self.undo(self.stream.flight(), now)),
             Phase::Loss { .. } => self.recovery.trial.map(|(_, undo)| undo),
             _ => None,
         };

@@ -4,7 +4,8 @@ use super::control::controller::Info;
 use super::control::{CONTROLS, find};
 use super::ecn::EcnMode;
 use super::feedback::Feedback;
-use super::keys::{IP, RELATIONS, TCP};
+use super::keys::{relations, tcp_keys};
+use super::rules::{AckRules, AppRules, RecoveryRules, SlowStartRules};
 use super::values::{Values, field, to_json};
 use aqm_core::input_error::InputError;
 use aqm_core::units::Size;
@@ -58,7 +59,7 @@ impl Tcp {
         let info = find(name).ok_or_else(|| {
             InputError::unknown("congestion control", name, CONTROLS.iter().map(|info| info.name))
         })?;
-        let mut values = Values::new(&[TCP, info.params, IP]);
+        let mut values = Values::new(tcp_keys(info));
         for (key, value) in info.sets {
             values.set_text(key, value).expect("a control sets declared keys to allowed values");
         }
@@ -77,20 +78,35 @@ impl Tcp {
 
     /// Cap on the window in bytes of payload.
     pub fn window_bytes(&self) -> Option<u64> {
-        self.bytes_of("window")
+        self.size("window").map(|size| self.payload(size))
     }
 
-    /// The value of a key in bytes of payload.
-    pub(crate) fn bytes_of(&self, key: &str) -> Option<u64> {
-        self.size(key).map(|size| match size {
+    /// Bytes of payload in a size; packets are full segments.
+    pub(crate) fn payload(&self, size: Size) -> u64 {
+        match size {
             Size::Bytes(bytes) => bytes,
             Size::Packets(segments) => segments * u64::from(self.mss()),
-        })
+        }
     }
 
-    /// Bytes of the receive buffer, if its window grows.
-    pub(crate) fn receive_buffer(&self) -> Option<u64> {
-        self.bytes("rcvbuf").map(aqm_core::units::Bytes::as_u64)
+    /// How losses are found and repaired, and what they cost.
+    pub(crate) fn recovery(&self) -> RecoveryRules {
+        RecoveryRules::of(&self.values)
+    }
+
+    /// When its receiver acknowledges.
+    pub(crate) fn acks(&self) -> AckRules {
+        AckRules::of(&self.values)
+    }
+
+    /// How its window grows.
+    pub(crate) fn slow_start(&self) -> SlowStartRules {
+        SlowStartRules::of(&self.values)
+    }
+
+    /// How its application uses the socket.
+    pub(crate) fn app(&self) -> AppRules {
+        AppRules::of(&self.values)
     }
 
     /// Explicit congestion notification.
@@ -117,7 +133,7 @@ impl Tcp {
                 return Err(InputError::new(format!("{name} takes {key} {} only", allowed.join(" or "))));
             }
         }
-        for relation in RELATIONS.iter().chain(self.info.relations) {
+        for relation in relations(self.info) {
             let ((key, value), (other, wanted)) = (relation.given, relation.needs);
             if self.is(key, value) && !self.is(other, wanted) {
                 return Err(InputError::new(format!("{key} is {value}: it needs {other} {wanted}")));
@@ -152,9 +168,22 @@ impl PartialEq for Tcp {
 
 impl Serialize for Tcp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let keys = self.iter().map(|(key, value)| (field(key), to_json(value, u64::from(self.mss()))));
-        let control = (CONTROL.to_owned(), Json::from(self.info.name));
-        std::iter::once(control).chain(keys).collect::<Map<String, Json>>().serialize(serializer)
+        let mut fields = Map::from_iter([(CONTROL.to_owned(), Json::from(self.info.name))]);
+        for (key, value) in self.iter() {
+            let value = to_json(value, u64::from(self.mss()));
+            // A rule stands in the table of its group.
+            match field(key).split_once('.') {
+                None => fields.insert(field(key), value),
+                Some((group, rule)) => {
+                    let group = fields.entry(group).or_insert_with(|| Json::Object(Map::new()));
+                    group
+                        .as_object_mut()
+                        .expect("no key has the name of a group")
+                        .insert(rule.to_owned(), value)
+                }
+            };
+        }
+        fields.serialize(serializer)
     }
 }
 
@@ -164,7 +193,13 @@ impl<'de> Deserialize<'de> for Tcp {
         let control = fields.remove(CONTROL).ok_or_else(|| de::Error::missing_field(CONTROL))?;
         let mut tcp = Tcp::of(control.as_str().unwrap_or_default()).map_err(de::Error::custom)?;
         for (name, value) in &fields {
-            tcp.values.set_field(name, value).map_err(de::Error::custom)?;
+            match value {
+                Json::Object(rules) => rules
+                    .iter()
+                    .try_for_each(|(rule, value)| tcp.values.set_field(&format!("{name}.{rule}"), value)),
+                value => tcp.values.set_field(name, value),
+            }
+            .map_err(de::Error::custom)?;
         }
         Ok(tcp)
     }

@@ -14,8 +14,8 @@ const AS_DECLARED: Preset = Preset { name: "", source: "", values: &[] };
 
 impl Values {
     /// Every key of `lists` as declared.
-    pub(crate) fn new(lists: &[&'static [ParamSpec]]) -> Values {
-        Values(lists.iter().map(|list| Params::new(list, &AS_DECLARED, no_child)).collect())
+    pub(crate) fn new(lists: impl IntoIterator<Item = &'static [ParamSpec]>) -> Values {
+        Values(lists.into_iter().map(|list| Params::new(list, &AS_DECLARED, no_child)).collect())
     }
 
     /// Every key with its value.

@@ -69,7 +69,7 @@ fn values_at_their_limits_do_no_harm() {
         "+1000000 write(4, ..., 5000) = 5000",
         "`ip route change a initcwnd 10000`",
     ] {
-        let start = "--tcp=cubic rack on prr on\n0 listen(3, 1) = 0\n0 < S 0:0(0) win 1 <mss 100,sackOK,TS val 0 ecr 0,wscale 14>\n\
+        let start = "--tcp=cubic recovery.rack on recovery.prr on\n0 listen(3, 1) = 0\n0 < S 0:0(0) win 1 <mss 100,sackOK,TS val 0 ecr 0,wscale 14>\n\
                      0 > S. 0:0(0) ack 1 <...>\n0 < . 1:1(0) ack 1 win 65535 <TS val 0 ecr 0>\n0 accept(3, ..., ...) = 4\n";
         is_harmless(&format!("{start}{line}\n+.1 write(4, ..., 50000) = 50000\n{line}\n+100 close(4) = 0\n"));
     }

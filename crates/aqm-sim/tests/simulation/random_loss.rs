@@ -52,7 +52,7 @@ fn bbr3_bears_loss_below_its_threshold_alone() {
 fn retransmissions_that_are_lost_cost_no_timeout_with_rack() {
     // At one loss in ten every tenth retransmission is lost, too, and one in a hundred twice: round trips of a repair, in
     // which nothing is acknowledged in order, and after which losses are known that the repair was not for.
-    for control in ["bbr1", "newreno rack on", "cubic rack on"] {
+    for control in ["bbr1", "newreno recovery.rack on", "cubic recovery.rack on"] {
         let report = under_loss(control, 0.1);
         let (timeouts, recoveries) = (report.flows[0].timeouts, report.flows[0].recoveries);
         println!("{control}: {timeouts} timeouts, {recoveries} recoveries");

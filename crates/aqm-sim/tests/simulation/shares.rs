@@ -63,7 +63,7 @@ proptest! {
     /// Slow starts that overrun any buffer leave gaps when measuring begins, and what lies beyond them came before.
     #[test]
     fn goodput_is_never_above_the_capacity(
-        control in select(&["newreno", "newreno sack off", "cubic", "cubic rack on", "bbr1", "bbr3", "ledbat", "prague"][..]),
+        control in select(&["newreno", "newreno sack off", "cubic", "cubic recovery.rack on", "bbr1", "bbr3", "ledbat", "prague"][..]),
         aqm in select(&["fifo", "pie", "codel", "fq_codel", "sfq"][..]),
         mbit in select(&[2, 10, 50][..]),
         rtt_ms in select(&[2, 40, 200][..]),

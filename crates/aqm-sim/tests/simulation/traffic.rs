@@ -360,7 +360,7 @@ fn applications_repeat_with_their_seed_and_do_not_change_with_another_added() {
 fn late_listener(keys: &str) -> Report {
     let mut scenario = bottleneck("fifo limit 1000p");
     (scenario.duration_ns, scenario.warmup_ns) = (5 * SECOND, 0);
-    let settings = tcp(&format!("newreno iw 10000 handshake on synrto 3s listen 1s {keys}"));
+    let settings = tcp(&format!("newreno iw 10000 handshake on recovery.syn_rto 3s app.listen 1s {keys}"));
     let source = Source::Cbr { rate_bps: 1448 * 8 * 125 };
     scenario.flows.push(FlowGroup { source, start_ns: (0, 0), ..bulk("late", 1, settings) });
     run(&scenario, 1)
@@ -371,14 +371,14 @@ fn what_is_written_before_a_connection_stands_comes_at_once() {
     // The SYN at 0 s is refused, that at 3 s is answered after a round trip: 381 packets are written by then. They come ten
     // times as fast as they leave.
     let most = |keys| late_listener(keys).metrics["queue_max_packets"];
-    assert!((most("synloss ignored") - 0.9 * 381.0).abs() < 2.0, "{}", most("synloss ignored"));
+    assert!((most("recovery.syn_loss off") - 0.9 * 381.0).abs() < 2.0, "{}", most("recovery.syn_loss off"));
     // The socket holds 100 segments, the rest is never written.
-    assert!((most("synloss ignored sndbuf 100p") - 0.9 * 100.0).abs() < 2.0);
+    assert!((most("recovery.syn_loss off app.sndbuf 100p") - 0.9 * 100.0).abs() < 2.0);
     let delivered = |keys| late_listener(keys).metrics["packets_delivered"];
-    let refused = delivered("synloss ignored") - delivered("synloss ignored sndbuf 100p");
+    let refused = delivered("recovery.syn_loss off") - delivered("recovery.syn_loss off app.sndbuf 100p");
     assert!((refused - 281.0).abs() <= 6.0, "{refused}");
     // RFC 5681: one segment at first.
-    assert!(most("synloss respected") < 300.0);
+    assert!(most("recovery.syn_loss on") < 300.0);
 }
 
 #[test]
@@ -391,7 +391,7 @@ fn the_first_packet_each_way_waits_for_an_address() {
         scenario.flows.push(FlowGroup { source: file, start_ns: (0, 0), ..bulk("file", 1, settings) });
         run(&scenario, 1).metrics["fct_mean_s"]
     };
-    assert!((completion("resolve 7ms") - completion("resolve 0s") - 0.014).abs() < 1e-9);
+    assert!((completion("app.arp 7ms") - completion("app.arp 0s") - 0.014).abs() < 1e-9);
 }
 
 #[test]
@@ -400,7 +400,7 @@ fn a_run_may_end_while_packets_wait_for_an_address() {
     (scenario.duration_ns, scenario.warmup_ns) = (5_000_000, 0);
     scenario
         .flows
-        .push(FlowGroup { start_ns: (0, 0), ..bulk("file", 3, tcp("newreno handshake on resolve 7ms")) });
+        .push(FlowGroup { start_ns: (0, 0), ..bulk("file", 3, tcp("newreno handshake on app.arp 7ms")) });
     assert_eq!(run(&scenario, 1).metrics["packets_delivered"], 0.0);
 }
 
@@ -409,11 +409,11 @@ fn a_connection_opened_ahead_has_its_first_data_a_gap_later() {
     let delivered = |keys: &str| {
         let mut scenario = bottleneck("fifo");
         (scenario.duration_ns, scenario.warmup_ns) = (SECOND, 0);
-        let settings = tcp(&format!("newreno handshake on {keys} write 724b"));
+        let settings = tcp(&format!("newreno handshake on {keys} app.write 724b"));
         let source = Source::Cbr { rate_bps: 724 * 8 * 8 };
         scenario.flows.push(FlowGroup { source, start_ns: (0, 0), ..bulk("ahead", 1, settings) });
         run(&scenario, 1).metrics["packets_delivered"]
     };
     // Writes of half a segment at 0, 125, ..., 875 ms, or from 125 ms on.
-    assert_eq!((delivered("connect to_write"), delivered("connect ahead")), (8.0, 7.0));
+    assert_eq!((delivered("app.connect to_write"), delivered("app.connect ahead")), (8.0, 7.0));
 }

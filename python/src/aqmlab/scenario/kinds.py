@@ -48,14 +48,37 @@ class Key:
         return replace(self, words=kept, allowed=f"{', '.join(rest)} or {last}" if rest else last)
 
     @property
+    def group(self) -> Group | None:
+        """The group of rules that it belongs to."""
+        return GROUPS.get(self.name.partition(".")[0]) if "." in self.name else None
+
+    @property
     def names_files(self) -> bool:
         """Whether its value may name a file."""
         return self.takes in ("drawn", "capture")
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group of TCP's rules: its keys are called ``name.rule``. One that no profile sets is of one paper's senders."""
+
+    name: str
+    summary: str
+    of_profiles: bool
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A key before 0.3, its name now, and values that are written otherwise, as pairs of before and now."""
+
+    old: str
+    new: str
+    values: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Relation:
-    """A value of one key that needs a value of another: ``rack=on`` needs ``sack=on``."""
+    """A value of one key that needs a value of another: ``recovery.rack=on`` needs ``sack=on``."""
 
     given: tuple[str, str]
     needs: tuple[str, str]
@@ -170,6 +193,8 @@ _DECLARED = json.loads(_native.flows())
 
 # Keys of every flow, and of a flow that always has data to send.
 COMMON = _keys(_DECLARED["common"])
+GROUPS: dict[str, Group] = {one["name"]: Group(**one) for one in _DECLARED["groups"]}
+RENAMED = tuple(Renamed(one["old"], one["new"], tuple(map(tuple, one["values"]))) for one in _DECLARED["renamed"])
 PROFILES: dict[str, Profile] = {one["name"]: Profile(**one) for one in _DECLARED["profiles"]}
 TRANSPORTS: dict[str, Transport] = {one["name"]: _transport(one) for one in _DECLARED["transports"]}
 KINDS: dict[str, SourceKind] = {

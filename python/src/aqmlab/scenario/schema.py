@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aqmlab.scenario.flows import CONTROLS
-from aqmlab.scenario.kinds import ALIASES, COMMON, KINDS, TRANSPORTS, Key, SourceKind, Transport
+from aqmlab.scenario.kinds import ALIASES, COMMON, GROUPS, KINDS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.model import ACCESS, PLAIN, UNDER_TEST
 from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, Option
 
@@ -112,7 +112,7 @@ def scenario() -> Schema:
         "$schema": DRAFT,
         "title": "A resolved scenario of aqmlab",
         **_object({field: properties[field] for field in FIELDS}, required=[one for one in FIELDS if one in needed]),
-        "$defs": {"flows": _flows(), "distribution": _distribution()},
+        "$defs": {"flows": _flows(), "distribution": _distribution(), **_shared_keys()},
     }
 
 
@@ -214,9 +214,39 @@ def _flows() -> Schema:
 
 
 def _controlled(transport: Transport) -> Schema:
-    keys = {key.field: _value(key) for key in transport.keys}
+    shared = _shared(transport.form)
+    fields: Schema = {}
+    for key in transport.keys:
+        name = key.field.partition(".")[0]
+        fields[name] = _reference(transport.form, name) if key in shared else _value(key)
     control = {CONTROLS[transport.form]: {"const": transport.name, "description": transport.summary}}
-    return _object({**control, **keys}, required=control)
+    return _object({**control, **fields}, required=control)
+
+
+def _shared(form: str) -> list[Key]:
+    """Return the keys that all transports of a form have, with the same declaration."""
+    first, *others = (one.keys for one in TRANSPORTS.values() if one.form == form)
+    return [key for key in first if others and all(key in keys for keys in others)]
+
+
+def _reference(form: str, name: str) -> Schema:
+    return {"$ref": f"#/$defs/{form}_{name}"}
+
+
+def _shared_keys() -> dict[str, Schema]:
+    """Return the definitions of keys that several transports have; the rules of a group are one."""
+    found: dict[str, Schema] = {}
+    for form in CONTROLS:
+        if any(one.form == form for one in TRANSPORTS.values()):
+            for key in _shared(form):
+                name, _, rule = key.field.partition(".")
+                if rule:
+                    group = found.setdefault(f"{form}_{name}", _object({}))
+                    group["description"] = GROUPS[name].summary
+                    group["properties"][rule] = _value(key)
+                else:
+                    found[f"{form}_{name}"] = _value(key)
+    return found
 
 
 def _source(form: str, kinds: list[SourceKind]) -> Schema:

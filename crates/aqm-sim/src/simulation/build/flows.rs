@@ -263,7 +263,7 @@ impl Member<'_> {
             }
             Carrier::Tcp(tcp) => {
                 let headers = TCP_HEADERS + if tcp.flag("ipv6") { IPV6_EXTRA } else { 0 };
-                let syn = if tcp.flag("ecnsyn") { tcp.ecn().codepoint() } else { Ecn::NotEct };
+                let syn = if tcp.recovery().ect_syn { tcp.ecn().codepoint() } else { Ecn::NotEct };
                 let settings = if direction.open { tcp.opened() } else { (*tcp).clone() };
                 let kind = if direction.back { "tcp-back" } else { tcp.info().name };
                 let connection = Connection::new(&settings, random);

@@ -105,8 +105,11 @@ mod tests {
         let transports = [
             newreno(&[]),
             newreno(&[("sack", json!(false)), ("delack_ns", json!(0))]),
-            newreno(&[("sndbuf_bytes", json!(20_000)), ("prr", json!(true)), ("frto", json!(true))]),
-            newreno(&[("rack", json!(true))]),
+            newreno(&[
+                ("app", json!({"sndbuf_bytes": 20_000})),
+                ("recovery", json!({"prr": true, "frto": true})),
+            ]),
+            newreno(&[("recovery", json!({"rack": true}))]),
         ];
         for source in [&steady, &on_off] {
             let held = transports.each_ref().map(|transport| {

@@ -7,7 +7,7 @@ use aqm_core::units::{Span, Time};
 /// Values to which BBR is limited: it relies on SACK, has its own startup and recovery, and its drafts name no
 /// response to marks.
 pub(super) const ONLY: &[(&str, &[&str])] =
-    &[("sack", &["on"]), ("ecn", &["off"]), ("hystart", &["off"]), ("prr", &["off"])];
+    &[("sack", &["on"]), ("ecn", &["off"]), ("slow_start.hystart", &["off"]), ("recovery.prr", &["off"])];
 
 /// Whether losses are being repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub(super) static INFO: Info = Info {
     alias: "bbr",
     summary: "BBRv1 (draft-cardwell-iccrg-bbr-congestion-control-00), or bbr, as Linux calls it",
     reference: "draft-cardwell-iccrg-bbr-congestion-control-00",
-    sets: &[("rack", "on"), ("relapse", "on")],
+    sets: &[("recovery.rack", "on"), ("recovery.reenter", "on")],
     only: ONLY,
     build: |_, window, random| Box::new(Bbr1::new(window, random)),
     ..Info::USUAL

@@ -28,7 +28,7 @@ pub(super) static INFO: Info = Info {
     name: "bbr3",
     summary: "BBRv3 (draft-ietf-ccwg-bbr-06), not validated against an implementation",
     reference: "draft-ietf-ccwg-bbr-06",
-    sets: &[("rack", "on"), ("relapse", "on")],
+    sets: &[("recovery.rack", "on"), ("recovery.reenter", "on")],
     only: ONLY,
     build: |_, window, random| Box::new(Bbr3::new(window, random)),
     ..Info::USUAL

@@ -27,15 +27,14 @@ pub(super) static INFO: Info = Info {
             source: "Linux 6.12 net/ipv4/tcp_cubic.c: bictcp_update, tcp_friendliness=1, hystart=1, hystart_detect=3 \
                      (hystart_update; its rounds as since 6.14)",
             values: &[
-                ("hystart", Value::Flag(true)),
-                ("detect", Value::Choice("classic_first")),
+                ("slow_start.hystart", Value::Choice("classic_first")),
                 ("growth", Value::Choice("count")),
             ],
         },
         Preset {
             name: "ns3",
             source: "ns-3.44 src/internet/model/tcp-cubic.cc: HyStart true. Deviation: that is the classic HyStart",
-            values: &[("hystart", Value::Flag(true))],
+            values: &[("slow_start.hystart", Value::Choice("plusplus"))],
         },
     ],
     build: |values, _, _| match values.choice("growth") {

@@ -1,6 +1,7 @@
 //! HyStart++ (RFC 9406): leaves slow start when the round-trip time rises, before packets are lost.
 
 use super::hystart_classic::Classic;
+use crate::transport::rules::{HyStartRule, SlowStartRules};
 use crate::transport::values::Values;
 use crate::transport::window::{Acked, Window};
 use aqm_core::units::Span;
@@ -28,13 +29,13 @@ pub(crate) enum SlowStart {
 
 impl SlowStart {
     pub(crate) fn new(tcp: &Values) -> SlowStart {
-        match tcp.flag("hystart") {
-            true if !tcp.is("detect", "rounds") => {
-                let late_rounds = tcp.is("detect", "classic");
-                SlowStart::Classic(Box::new(Classic::new(tcp.flag("pacing"), late_rounds)))
-            }
-            true => SlowStart::PlusPlus(Box::new(HyStart::new(tcp.flag("pacing")))),
-            false => SlowStart::Plain,
+        let paced = tcp.flag("pacing");
+        let classic = |late_rounds| SlowStart::Classic(Box::new(Classic::new(paced, late_rounds)));
+        match SlowStartRules::of(tcp).hystart {
+            HyStartRule::Off => SlowStart::Plain,
+            HyStartRule::PlusPlus => SlowStart::PlusPlus(Box::new(HyStart::new(paced))),
+            HyStartRule::Classic => classic(true),
+            HyStartRule::ClassicFirst => classic(false),
         }
     }
 

@@ -130,7 +130,7 @@ mod tests {
 
     fn settled(cwnd: u64) -> (Ledbat, Window) {
         let mut window = Window::new(1000, 10);
-        let mut ledbat = Ledbat::new(&Values::new(&[INFO.params]), &mut window);
+        let mut ledbat = Ledbat::new(&Values::new([INFO.params]), &mut window);
         window.cwnd = cwnd;
         ledbat.observe(&mut window, &acked(1000, 20, 0)); // base delay: 20 ms
         (ledbat, window)

@@ -17,11 +17,15 @@ pub(super) static INFO: Info = Info {
         "growth by bytes; off: by acknowledgments, as in RFC 5681 and ns-3",
         "RFC 3465",
     )],
-    relations: &[Relation { given: ("hystart", "on"), needs: ("abc", "on") }],
+    relations: &[
+        Relation { given: ("slow_start.hystart", "plusplus"), needs: ("abc", "on") },
+        Relation { given: ("slow_start.hystart", "classic"), needs: ("abc", "on") },
+        Relation { given: ("slow_start.hystart", "classic_first"), needs: ("abc", "on") },
+    ],
     profiles: &[Preset {
         name: "ns3",
         source: "ns-3.44 src/internet/model/tcp-congestion-ops.cc (TcpNewReno), tcp-socket-base.cc",
-        values: &[("abc", Value::Flag(false)), ("ssthresh", Value::Choice("pipe"))],
+        values: &[("abc", Value::Flag(false)), ("recovery.ssthresh", Value::Choice("pipe"))],
     }],
     build: |values, _, _| Box::new(Newreno::new(!values.flag("abc"))),
     ..Info::USUAL

@@ -5,7 +5,7 @@
 //! Written from the draft; not validated against an implementation. Deviations: the reduced RTT dependence starts at
 //! the end of slow start (the draft: after 500 round trips); a queue with classic ECN is not recognised, so the share
 //! of marks counts there too (RFC 9331 section 4.3 item 3); the window is at least two segments (item 5). Losses are
-//! found by time (item 6) with the option `rack`.
+//! found by time (item 6) with `recovery.rack`.
 
 use super::controller::{Controller, Info};
 use super::newreno::Newreno;
@@ -18,7 +18,7 @@ pub(super) static INFO: Info = Info {
     name: "prague",
     summary: "TCP Prague (L4S), from the draft, not validated against an implementation",
     reference: "draft-briscoe-iccrg-prague-congestion-control, RFC 9331",
-    sets: &[("ecn", "l4s"), ("rack", "on")],
+    sets: &[("ecn", "l4s"), ("recovery.rack", "on")],
     only: &[],
     // Section 4.2 of RFC 9331: AccECN (RFC 9768).
     feedback: (Echo::Counted, ReceiverReport::CeBytes),

@@ -109,9 +109,7 @@ impl Control {
 /// The window of a connection at its start.
 fn first_window(tcp: &Tcp) -> Window {
     let window = Window::new(tcp.mss(), tcp.count("iw"));
-    let limit = match u64::from(tcp.count("sslimit")) {
-        0 => u64::MAX,
-        segments => segments * window.mss,
-    };
-    Window { slow_start_limit: limit, whole: tcp.is("count", "segments"), ..window }
+    let limit = tcp.slow_start().abc_limit;
+    let limit = limit.map_or(u64::MAX, |segments| u64::from(segments) * window.mss);
+    Window { slow_start_limit: limit, whole: tcp.recovery().whole_segments, ..window }
 }

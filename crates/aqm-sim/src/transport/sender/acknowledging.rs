@@ -77,7 +77,7 @@ impl Sender {
             sacked > 0 && self.find_lost(flight, now)
         };
         let duplicate = sacked > 0 && self.stream.una == una;
-        if self.relapses() || (duplicate && self.has_lost_outside_recovery()) {
+        if self.reenters() || (duplicate && self.has_lost_outside_recovery()) {
             self.enter_recovery(self.flight(), now);
         }
         if let Some(acked) = reported.filter(|acked| acked.bytes > 0 && self.grows_out_of_order()) {
@@ -94,7 +94,7 @@ impl Sender {
             self.reduce(self.reduced(flight.without_limited_transmit()), now);
             self.reduction.until = self.stream.next;
             // With nothing outstanding no acknowledgment would let more be sent.
-            let spreads = self.settings.mark_prr && flight.bytes > 0;
+            let spreads = self.settings.recovery.prr_on_ecn && flight.bytes > 0;
             self.recovery.prr = spreads.then(|| self.begin_prr(recover_fs));
         }
         self.reduce_proportionally(sacked + delivered, self.stream.una > una && !lost);
@@ -195,7 +195,7 @@ impl Sender {
                 (self.duplicates.inflation, self.duplicates.reported) = (0, 0);
                 self.recovery.prr = None;
                 self.recovery.phase = Phase::Open;
-                if !self.settings.sack || self.relapses() {
+                if !self.settings.sack || self.reenters() {
                     return delivered;
                 }
             }
@@ -211,7 +211,7 @@ impl Sender {
             }
             Phase::Loss { point } if ack.ack >= point => {
                 self.recovery.phase = Phase::Open;
-                if self.relapses() {
+                if self.reenters() {
                     return delivered;
                 }
             }
@@ -248,8 +248,8 @@ impl Sender {
 
     /// Whether a recovery is over while data sent after it began are known to be lost: a second indication of congestion
     /// (RFC 5681 section 4.3).
-    pub(super) fn relapses(&self) -> bool {
-        self.settings.relapses && self.has_lost_outside_recovery()
+    pub(super) fn reenters(&self) -> bool {
+        self.settings.recovery.reenter && self.has_lost_outside_recovery()
     }
 
     /// Whether segments are known to be lost while nothing is repaired: what is left of a recovery that has ended. A duplicate

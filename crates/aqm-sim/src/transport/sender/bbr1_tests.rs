@@ -7,7 +7,7 @@ use aqm_core::units::Span;
 use std::collections::BTreeSet;
 
 fn bbr1() -> Tcp {
-    settings("bbr1 rack off")
+    settings("bbr1 recovery.rack off")
 }
 
 fn at(ms: u64) -> Time {

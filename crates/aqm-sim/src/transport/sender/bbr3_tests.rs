@@ -6,7 +6,7 @@ use aqm_core::units::Span;
 use std::collections::BTreeSet;
 
 fn bbr3() -> Tcp {
-    settings("bbr3 rack off")
+    settings("bbr3 recovery.rack off")
 }
 
 fn at(ms: u64) -> Time {

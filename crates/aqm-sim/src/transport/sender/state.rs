@@ -4,6 +4,7 @@ use crate::transport::feedback::Feedback;
 use crate::transport::handshake::Handshake;
 use crate::transport::prr::Prr;
 use crate::transport::rtt::RttEstimator;
+use crate::transport::rules::RecoveryRules;
 use crate::transport::tcp::Tcp;
 use aqm_core::units::Time;
 
@@ -17,42 +18,12 @@ pub(super) struct Settings {
     pub(super) window_cap: u64,
     /// What the socket holds, bytes.
     pub(super) send_buffer: u64,
-    /// Whether a repeated SYN counts as a loss.
-    pub(super) respects_syn_loss: bool,
-    /// Whether a repeated SYN asks for ECN no more.
-    pub(super) falls_back: bool,
-    /// Whether recoveries use proportional rate reduction (RFC 6937).
-    pub(super) prr: bool,
-    /// What congestion reduces.
-    pub(super) reduced: Reduced,
-    /// Whether a lost retransmission, and a timeout within a recovery, lower ssthresh again.
-    pub(super) relower: bool,
-    /// Whether a recovery that ends while later segments are known to be lost is followed by another.
-    pub(super) relapses: bool,
-    /// Whether recoveries count in whole segments, and whether only safe acknowledgments send more (RFC 9937).
-    pub(super) whole: bool,
-    pub(super) safe_ack: bool,
-    /// Whether spurious retransmissions are undone (RFC 3522), and timeouts are tried for it (RFC 5682).
-    pub(super) eifel: bool,
-    pub(super) frto: bool,
-    /// Whether proportional rate reduction answers marks as well, and counts a segment when a timer begins it.
-    pub(super) mark_prr: bool,
-    pub(super) timer_prr: bool,
+    /// How losses are found and repaired, and what they cost.
+    pub(super) recovery: RecoveryRules,
     /// Whether the window grows by what was delivered, wherever it lies.
     pub(super) grows_by_delivered: bool,
     /// Whether an idle connection starts again from the initial window (RFC 5681 section 4.1).
     pub(super) restarts: bool,
-}
-
-/// What congestion reduces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reduced {
-    /// All data outstanding.
-    Flight,
-    /// At a loss what is believed to be in the network, else as `Flight`.
-    Pipe,
-    /// The window, used or not.
-    Window,
 }
 
 impl Settings {
@@ -62,24 +33,9 @@ impl Settings {
             sack: tcp.flag("sack"),
             feedback: tcp.feedback(),
             window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
-            send_buffer: tcp.bytes_of("sndbuf").unwrap_or(u64::MAX),
-            respects_syn_loss: tcp.is("synloss", "respected"),
-            falls_back: tcp.is("synecn", "dropped"),
-            prr: tcp.flag("prr"),
-            reduced: match tcp.choice("ssthresh") {
-                "pipe" => Reduced::Pipe,
-                "window" => Reduced::Window,
-                _ => Reduced::Flight,
-            },
-            relower: tcp.flag("relower"),
-            relapses: tcp.flag("relapse"),
-            whole: tcp.is("count", "segments"),
-            safe_ack: tcp.flag("safeack"),
-            eifel: tcp.flag("eifel"),
-            frto: tcp.flag("frto"),
-            mark_prr: tcp.flag("markprr"),
-            timer_prr: tcp.flag("timerprr"),
-            grows_by_delivered: tcp.flag("sackgrow"),
+            send_buffer: tcp.app().sndbuf.map_or(u64::MAX, |size| tcp.payload(size)),
+            recovery: tcp.recovery(),
+            grows_by_delivered: tcp.slow_start().acked_sacked,
             restarts: true,
         }
     }

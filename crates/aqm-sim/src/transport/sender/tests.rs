@@ -31,7 +31,7 @@ fn bulk(tcp: &Tcp) -> Sender {
 
 #[test]
 fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
-    let mut sender = bulk(&settings("newreno prr on iw 40"));
+    let mut sender = bulk(&settings("newreno recovery.prr on iw 40"));
     sent(&mut sender, 0);
     for (ms, last, new) in [(50, 1, vec![40]), (51, 2, vec![41])] {
         ack(&mut sender, ms, 0, &[(1, last)]);
@@ -52,8 +52,8 @@ fn with_prr_a_recovery_sends_every_other_time_instead_of_pausing() {
 fn a_loss_halves_the_flight_or_if_set_the_pipe_or_the_window() {
     // Ten segments, and one more for each of the first two reports, which do not count in the flight: twelve outstanding, of
     // which three have arrived and one is lost.
-    for (halved, segments) in [("flight", 5), ("pipe", 4), ("window", 5)] {
-        let mut sender = bulk(&settings(&format!("newreno ssthresh {halved}")));
+    for (halved, segments) in [("flight", 5), ("pipe", 4), ("cwnd", 5)] {
+        let mut sender = bulk(&settings(&format!("newreno recovery.ssthresh {halved}")));
         sent(&mut sender, 0);
         for last in 1..=3 {
             ack(&mut sender, 50 + last, 0, &[(1, last)]);
@@ -97,7 +97,7 @@ fn a_window_that_the_receiver_bounds_grows_to_twice_what_was_sent() {
 }
 
 fn rack() -> Tcp {
-    settings("newreno rack on")
+    settings("newreno recovery.rack on")
 }
 
 #[test]
@@ -220,8 +220,9 @@ fn a_lost_syn_costs_a_second_the_initial_window_and_the_short_timeout() {
 
 #[test]
 fn a_lost_syn_costs_ecn_if_set() {
-    for (kept, codepoint) in [("kept", Ecn::Ect0), ("dropped", Ecn::NotEct)] {
-        let mut sender = bulk(&settings(&format!("newreno handshake on ecn classic synecn {kept}")));
+    for (falls_back, codepoint) in [("off", Ecn::Ect0), ("on", Ecn::NotEct)] {
+        let mut sender =
+            bulk(&settings(&format!("newreno handshake on ecn classic recovery.ecn_fallback {falls_back}")));
         sender.poll(at(0));
         sender.on_timer(at(1000));
         sender.poll(at(1000));

@@ -244,7 +244,11 @@ def _unable(group: Flows) -> str:
 
 def _said(group: Flows) -> dict[str, Any]:
     """Return all settings of a group by field."""
-    return {**group.data(), **group.transport[1], **group.source[1]}
+    carried: dict[str, Any] = {}
+    for name, value in group.transport[1].items():
+        # The rules of a group are a table.
+        carried |= {f"{name}.{rule}": one for rule, one in value.items()} if isinstance(value, dict) else {name: value}
+    return {**group.data(), **carried, **group.source[1]}
 
 
 def _untold(group: Flows) -> str:

@@ -18,10 +18,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+import splice_tables
+
 ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "benches" / "README.md"
+BEGIN, END = "<!-- instructions, by make bench-write -->", "<!-- end of instructions -->"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WRITTEN = ROOT / "benches" / "instructions.json"
 # Other C libraries copy memory in other ways: a difference above this share is ours.
@@ -126,6 +133,22 @@ def complaints(found: dict[str, float], written: dict[str, float]) -> list[str]:
     return lines
 
 
+def lines(found: Mapping[str, float]) -> Iterator[str]:
+    """Yield the counts as tables: a discipline a line, then the simulator and classifiers."""
+    loads = (*LOADS, "congested")
+    yield f"| Discipline | {' | '.join(load.replace('_', ' ') for load in loads)} |"
+    yield f"|---|{'---|' * len(loads)}"
+    for name in dict.fromkeys(key.rpartition(", ")[0] for key in found if key.rpartition(", ")[2] in loads):
+        cells = (f"{found[key]:.0f}" if (key := f"{name}, {load}") in found else "" for load in loads)
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+    yield "| Run, or classifier alone | Instructions a packet |"
+    yield "|---|---|"
+    for key, count in found.items():
+        if key.rpartition(", ")[2] not in loads:
+            yield f"| {key} | {count:.0f} |"
+
+
 def main() -> int:
     """Measures, prints, compares or writes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -136,6 +159,7 @@ def main() -> int:
     found = measure()
     if options.write:
         WRITTEN.write_text(json.dumps(found, indent=0) + "\n")
+        splice_tables.write_or_print(PAGE, {(BEGIN, END): lines(found)})
         print(f"{len(found)} counts written to {WRITTEN.relative_to(ROOT)}")
         return 0
     written = json.loads(WRITTEN.read_text())

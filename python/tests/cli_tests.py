@@ -222,7 +222,7 @@ def folders_can_be_reported_plotted_and_exported(aqmlab: Command, tmp_path: Path
         (["--rate", "-1mbit", "--rtt", "1ms", "--aqm", "fifo"], "--rate: '-1mbit' is negative"),
         (["--rate", "0mbit", "--rtt", "1ms", "--aqm", "fifo"], "--rate: '0mbit' is out of range"),
         ([*BASE, "--aqm", "fifo", "--buffer", "0p"], "--buffer: '0p' is out of range"),
-        ([*BASE, "--aqm", "fifo", "--link-trace", TRACE], "--rate: contradicts --link-trace: give one of them"),
+        ([*BASE, "--aqm", "fifo", "--link-trace", TRACE], "--rate: contradicts the link trace: give one of them"),
         ([*BASE, "--aqm", "fifo", "--aqm", "codel limit 9p"], "or --allow-unequal-buffers"),
         ([*BASE, "--aqm", "fifo", "--flows", "1*cubic:rrt=1ms"], "--flows: '1*cubic:rrt=1ms': unknown key 'rrt'"),
         ([*BASE, "--aqm", "fifo", "--jobs", "0"], "--jobs: '0' is not a whole number from 1"),

@@ -13,6 +13,8 @@ from aqmlab import InputError, load, scenario
 from aqmlab.scenario import OPTIONS, Plan
 from aqmlab.vocabulary.units import Size, as_text
 
+LTE = str(ROOT / "data/link-traces/aqmlab-lte.down")
+
 
 def _plan(**options: Any) -> Plan:
     unequal = options.pop("allow_unequal_buffers", False)
@@ -168,7 +170,7 @@ def times_may_be_timedeltas() -> None:
         ({"aqm": []}, "aqm: is missing: name at least one discipline"),
         ({"aqm": ["fifo", "fifo"]}, "aqm: 'fifo' is given twice"),
         ({"aqm": ["fifo", "codel limit 5p"]}, "give all the same limit, or allow_unequal_buffers=True"),
-        ({"aqm": "fifo limit 5p", "buffer": "6p"}, "aqm: 'fifo limit 5p' has limit 5p, but buffer is 6p"),
+        ({"aqm": "fifo limit 5p", "buffer": "6p"}, "aqm: 'fifo limit 5p' has limit 5p, but the buffer is 6p"),
         ({"aqm": "red min 50p max 40p"}, "aqm: red: parameter"),
         ({"rate": None}, "rate: is missing: give the bottleneck's rate"),
         ({"rate": "10"}, "rate: '10' has no unit: give a rate such as 10mbit"),
@@ -196,7 +198,7 @@ def times_may_be_timedeltas() -> None:
         ({"flows": "1*cubic:rrt=1ms"}, "flows: '1*cubic:rrt=1ms': unknown key 'rrt', did you mean 'rtt'?"),
         ({"rtt": ["1ms", "2ms"]}, "rtt: takes one value, not a list"),
         ({"rtts": "1ms"}, "unknown key 'rtts', did you mean 'rtt'?"),
-        ({"link_trace": "x"}, "rate: contradicts link_trace: give one of them"),
+        ({"link_trace": LTE}, "rate: contradicts the link trace: give one of them"),
     ],
 )
 def a_bad_option_is_refused_by_name_and_value(options: dict[str, Any], wanted: str) -> None:

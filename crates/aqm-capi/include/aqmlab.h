@@ -252,15 +252,23 @@ aqmlab_status aqmlab_reset(aqmlab_queue *queue,
 // Makes a path: a bottleneck with a queue, and whatever else goes through it.
 //
 // `description` is "rate 10mbit; rtt 40ms; aqm pie target 15ms; buffer 200p; loss 0.1%; flows 2*cubic:start=1s; flows
-// cbr:rate=2mbit; duration 60s": rate and rtt (without queues) have to be there, the queue is a FIFO unless aqm says otherwise,
-// its buffer a bandwidth-delay product unless buffer or the discipline's limit says otherwise, flows are cross traffic that starts
-// within a second, and the path lasts 10 s unless duration says otherwise. `pairs` is how many pairs of ends are yours,
-// 1 or more. What end 0 sends goes through the queue to end 1, what end 1 sends comes back beside it; so do 2 and 3. All
+// cbr:rate=2mbit; duration 60s", the options of `aqmlab compare` but those that name files, with its defaults: rate and rtt
+// (without queues) have to be there, the queue is a FIFO unless aqm says otherwise, its buffer a bandwidth-delay product unless
+// buffer or the discipline's limit says otherwise, flows are cross traffic that starts within a second, and the path lasts 30 s
+// unless duration says otherwise. `pairs` is how many pairs of ends are yours, 1 or more. What end 0 sends goes through the queue to end 1, what end 1 sends comes back beside it; so do 2 and 3. All
 // random numbers follow from `seed`.
 aqmlab_status aqmlab_path_new(const char *description,
                               uint32_t pairs,
                               uint64_t seed,
                               aqmlab_path **path);
+
+// Writes the scenario that a description stands for, without ends of yours: the JSON that `aqmlab schema scenario` describes,
+// with a final zero. `length` becomes the bytes of that, the zero included; if there is no room for them, that is AQMLAB_INPUT,
+// and nothing else is written. Without any `room`, `scenario` may be null.
+aqmlab_status aqmlab_path_scenario(const char *description,
+                                   char *scenario,
+                                   size_t room,
+                                   size_t *length);
 
 // Frees a path, with what is on its way; null is none.
 aqmlab_status aqmlab_path_free(aqmlab_path *path);

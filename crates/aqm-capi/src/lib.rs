@@ -182,10 +182,10 @@ pub extern "C" fn aqmlab_reset(queue: *mut Handle, now_ns: u64) -> Status {
 /// Makes a path: a bottleneck with a queue, and whatever else goes through it.
 ///
 /// `description` is "rate 10mbit; rtt 40ms; aqm pie target 15ms; buffer 200p; loss 0.1%; flows 2*cubic:start=1s; flows
-/// cbr:rate=2mbit; duration 60s": rate and rtt (without queues) have to be there, the queue is a FIFO unless aqm says otherwise,
-/// its buffer a bandwidth-delay product unless buffer or the discipline's limit says otherwise, flows are cross traffic that starts
-/// within a second, and the path lasts 10 s unless duration says otherwise. `pairs` is how many pairs of ends are yours,
-/// 1 or more. What end 0 sends goes through the queue to end 1, what end 1 sends comes back beside it; so do 2 and 3. All
+/// cbr:rate=2mbit; duration 60s", the options of `aqmlab compare` but those that name files, with its defaults: rate and rtt
+/// (without queues) have to be there, the queue is a FIFO unless aqm says otherwise, its buffer a bandwidth-delay product unless
+/// buffer or the discipline's limit says otherwise, flows are cross traffic that starts within a second, and the path lasts 30 s
+/// unless duration says otherwise. `pairs` is how many pairs of ends are yours, 1 or more. What end 0 sends goes through the queue to end 1, what end 1 sends comes back beside it; so do 2 and 3. All
 /// random numbers follow from `seed`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_path_new(
@@ -200,6 +200,34 @@ pub unsafe extern "C" fn aqmlab_path_new(
         let description = unsafe { text(description, "description")? };
         let handle = table::keep(Path::new(description, pairs, seed)?)?;
         Ok(path.give(Some(std::ptr::without_provenance_mut(handle))))
+    })
+}
+
+/// Writes the scenario that a description stands for, without ends of yours: the JSON that `aqmlab schema scenario` describes,
+/// with a final zero. `length` becomes the bytes of that, the zero included; if there is no room for them, that is AQMLAB_INPUT,
+/// and nothing else is written. Without any `room`, `scenario` may be null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_path_scenario(
+    description: *const c_char,
+    scenario: *mut c_char,
+    room: usize,
+    length: *mut usize,
+) -> Status {
+    guarded(|| {
+        let length = Answer::new(length, "length")?;
+        length.give(Some(0));
+        let found = path::scenario(unsafe { text(description, "description")? })?;
+        let bytes = found.len() + 1;
+        length.give(Some(bytes));
+        if bytes > room {
+            return Err(Failure::input(format!(
+                "the scenario has {bytes} bytes, and there is room for {room}"
+            )));
+        }
+        let to = NonNull::new(scenario.cast::<u8>()).ok_or_else(|| Failure::null("scenario"))?;
+        unsafe { to.copy_from_nonoverlapping(NonNull::from(found.as_bytes()).cast(), found.len()) };
+        unsafe { to.add(found.len()).write(0) };
+        Ok(Status::AqmlabOk)
     })
 }
 

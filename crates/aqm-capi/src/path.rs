@@ -85,6 +85,13 @@ impl Path {
     }
 }
 
+/// The scenario of a description, as JSON.
+pub(crate) fn scenario(description: &str) -> Result<String, Failure> {
+    let path = aqm_testbed::Path::parse(description).map_err(Failure::input)?;
+    let scenario = path.scenario().map_err(Failure::input)?;
+    Ok(serde_json::to_string(&scenario).expect("plain data"))
+}
+
 pub(crate) fn failure(refusal: Refusal) -> Failure {
     match refusal {
         Refusal::Time(text) => Failure::new(Status::AqmlabTime, text),

@@ -7,11 +7,10 @@ use aqm_core::packet::Packet;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
-use aqm_core::units::{Time, parse};
+use aqm_core::units::{Bytes, Time};
+use aqm_scenario::options::Options;
+use aqm_scenario::resolve::{self, FULL_IP_PACKET};
 use std::collections::VecDeque;
-
-/// Bytes of a full IP packet.
-const FULL_PACKET: u32 = 1500;
 
 pub(crate) struct Queue {
     qdisc: Qdisc,
@@ -21,14 +20,13 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) fn new(discipline: &str, rate: &str, overhead: u32, seed: u64) -> Result<Queue, Failure> {
-        let spec = aqm_scenario::discipline(discipline).map_err(Failure::input)?;
-        let rate = parse::rate(rate).map_err(|error| Failure::input(format!("rate: {error}")))?;
-        if rate.as_bits_per_sec() == 0 {
-            return Err(Failure::input("the link's rate is zero"));
+        let mut options = Options::default();
+        let overhead_text = Bytes::new(u64::from(overhead)).to_string();
+        for (name, text) in [("aqm", discipline), ("rate", rate), ("overhead", &overhead_text)] {
+            options.give(name, text).map_err(Failure::input)?;
         }
-        let mtu = FULL_PACKET.checked_add(overhead);
-        let mtu =
-            mtu.ok_or_else(|| Failure::input(format!("overhead is {overhead}: give bytes of a packet")))?;
+        let (spec, rate) = resolve::queue(&options).map_err(Failure::input)?;
+        let mtu = FULL_IP_PACKET + overhead;
         // The numbers that the simulator's bottleneck draws.
         let random = Random::stream(seed, "bottleneck");
         let qdisc = spec.build(Link { rate, mtu, overhead }, random).map_err(Failure::input)?;

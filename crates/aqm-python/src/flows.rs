@@ -15,30 +15,37 @@ use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 
 /// The kinds of flow that there are in this process.
-fn catalogue() -> Catalogue {
+pub(crate) fn catalogue() -> Catalogue {
     Catalogue::new(
         aqm_papers::EXTENSION.rate_controls.iter().copied(),
         stacks().iter().map(|stack| stack.info()),
     )
 }
 
-/// Resolves the flow specs of a scenario; `files` places and reads the files that they name. Returns JSON.
+/// Resolves flow specs that stand together; `files` places and reads the files that they name. Returns JSON.
 #[pyfunction]
 pub(crate) fn parse_flows(texts: Vec<String>, files: Bound<'_, PyAny>) -> PyResult<String> {
-    let files = Readers { files, raised: RefCell::default() };
-    let groups = parse_all(texts.iter().map(String::as_str), &catalogue(), &files);
-    let groups = match (groups, files.raised.into_inner()) {
-        (Ok(groups), None) => groups,
-        (Err(error), None) => return Err(wrong(error)),
-        (Err(error), Some(raised)) if raised.is_instance_of::<Raised>(files.files.py()) => {
-            return Err(wrong(error));
-        }
-        (_, Some(raised)) => return Err(raised),
-    };
-    Ok(groups.iter().map(resolved).collect::<Value>().to_string())
+    let read = |files: &dyn Files| parse_all(texts.iter().map(String::as_str), &catalogue(), files);
+    Ok(reading(files, read)?.iter().map(described).collect::<Value>().to_string())
 }
 
-fn resolved(group: &Group) -> Value {
+/// What is read with files of Python's. What Python raises itself is raised again.
+pub(crate) fn reading<T>(
+    files: Bound<'_, PyAny>,
+    read: impl FnOnce(&dyn Files) -> Result<T, InputError>,
+) -> PyResult<T> {
+    let files = Readers { files, raised: RefCell::default() };
+    let found = read(&files);
+    match (found, files.raised.into_inner()) {
+        (Ok(found), None) => Ok(found),
+        (Err(error), Some(raised)) if raised.is_instance_of::<Raised>(files.files.py()) => Err(wrong(error)),
+        (_, Some(raised)) => Err(raised),
+        (Err(error), None) => Err(wrong(error)),
+    }
+}
+
+/// A group of flows, resolved.
+pub(crate) fn described(group: &Group) -> Value {
     let value = |name: &str| group.value(name).map_or(Value::Null, Tree::json);
     let (earliest, latest, apart) = group.starts();
     let texts: Map<String, Value> =

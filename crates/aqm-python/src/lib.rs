@@ -6,7 +6,6 @@ mod advice;
 mod commanded;
 mod conformance;
 mod data_plane;
-mod defaults;
 mod describe;
 mod error;
 mod flows;
@@ -24,6 +23,7 @@ mod panics;
 mod pmqecn;
 mod rates;
 mod run;
+mod scenario;
 mod signals;
 mod stacks;
 mod stepper;
@@ -46,8 +46,6 @@ mod _native {
     use crate::conformance::conformance;
     #[pymodule_export]
     use crate::data_plane::DataPlane;
-    #[pymodule_export]
-    use crate::defaults::{resolve_buffer, resolve_warmup};
     #[pymodule_export]
     use crate::describe::{
         build_info, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_program, parse_spec,
@@ -78,6 +76,8 @@ mod _native {
     use crate::rates::{RateReceiver, RateSender};
     #[pymodule_export]
     use crate::run::{Monitor, Run, estimate, run};
+    #[pymodule_export]
+    use crate::scenario::resolve_scenario;
     #[pymodule_export]
     use crate::signals::watch_signals;
     #[pymodule_export]

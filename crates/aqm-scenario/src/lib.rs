@@ -1,4 +1,4 @@
-//! From what people write to what the laboratory runs: the one door for the text of a discipline.
+//! From what people write to what the laboratory runs: the one resolver behind every door.
 //!
 //! A discipline is written in the laboratory's own notation ([`aqm_core::spec`]), or pasted from tc ([`tc`]): a command,
 //! the lines of `tc qdisc show`, or its JSON. Command line, files, Python, C, the test bench and the playground read it
@@ -7,6 +7,8 @@
 
 pub mod buffer;
 pub mod flows;
+pub mod options;
+pub mod resolve;
 pub mod tc;
 pub mod warmup;
 

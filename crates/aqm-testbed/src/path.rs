@@ -5,49 +5,38 @@ use crate::folder;
 use crate::outcome::Outcome;
 use crate::seeds::Seeds;
 use aqm_core::input_error::InputError;
-use aqm_core::spec::Spec;
-use aqm_core::units::{Rate, Span, parse};
+use aqm_core::units::Rate;
 use aqm_io::link_trace::LinkTrace;
-use aqm_scenario::buffer::{self, Bottleneck, Buffer};
-use aqm_scenario::flows::{self, Catalogue, Group, NoFiles};
-use aqm_scenario::warmup::{self, Run};
+use aqm_scenario::flows::{self, Catalogue, NoFiles};
+use aqm_scenario::options::Options;
+use aqm_scenario::resolve::{Host, resolve};
 use aqm_sim::report::Monitor;
 use aqm_sim::scenario::inputs::Inputs;
-use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Tap};
+use aqm_sim::scenario::{FlowGroup, Scenario, Tap};
 use aqm_sim::stack::{Info, Stack};
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a path can be told as text; `flows` as often as there are groups.
-const KEYS: [&str; 8] = ["rate", "rtt", "aqm", "buffer", "loss", "flows", "duration", "warmup"];
-/// Bytes of a full IP packet.
-const FULL_IP_PACKET: u32 = 1500;
-/// Those of them without which there is none.
-const NEEDED: [&str; 2] = ["rate", "rtt"];
-
 /// A bottleneck with what goes through it. Quantities are texts in tc's notation (`10mbit`, `40ms`, `100p`); each method
-/// panics, naming the text, if it cannot be read.
+/// panics, naming the text, if it cannot be read. What concerns several of them is said by the run.
 #[derive(Clone)]
 pub struct Path {
-    capacity: Capacity,
-    rtt: Span,
-    aqm: Spec,
-    /// As it was written.
-    aqm_text: String,
-    buffer: Option<String>,
-    loss: f64,
-    duration: Span,
-    warmup: String,
-    flows: Vec<Group>,
+    options: Options,
+    /// The mean rate of a recorded link, which is there in place of a rate.
+    traced: Option<Rate>,
     inputs: Inputs,
     stacks: Vec<&'static Info>,
     folder: PathBuf,
     record: Option<Tap>,
 }
 
+/// The name of a recorded link among the inputs.
+const TRACE: &str = "trace";
+
 impl Path {
-    /// A link of this rate, with this round-trip time without queues; its queue is a FIFO, and it runs for 10 s.
+    /// A link of this rate, with this round-trip time without queues; its queue is a FIFO, its flows are `1*cubic` and it runs
+    /// for 30 s unless something else is said.
     #[track_caller]
     pub fn new(rate: &str, rtt: &str) -> Path {
         Path::blank().with("rate", rate).with("rtt", rtt)
@@ -58,15 +47,16 @@ impl Path {
     pub fn traced(trace: &str, rtt: &str) -> Path {
         let trace = read("link trace", LinkTrace::parse("trace", trace.as_bytes()));
         let mut path = Path::blank().with("rtt", rtt);
-        path.inputs.add_link_trace("trace", trace);
-        path.capacity = Capacity::Trace("trace".to_owned());
+        path.traced = Some(trace.mean_rate());
+        path.inputs.add_link_trace(TRACE, trace);
         path
     }
 
-    /// Reads `KEY VALUE; KEY VALUE; ...`: `rate` and `rtt`, and perhaps the others that are methods here.
+    /// Reads `OPTION VALUE; OPTION VALUE; ...`, the options of `aqmlab compare` but those that name files: `rate` and `rtt`
+    /// have to be there.
     ///
     /// # Errors
-    /// One line that names the key, its value and what is allowed. What concerns several keys is told by the run.
+    /// One line that names the option, its value and what is allowed.
     ///
     /// ```
     /// use aqm_testbed::Path;
@@ -75,37 +65,15 @@ impl Path {
     /// assert!(Path::parse("rate 10mbit; rrt 40ms").is_err_and(|error| error.to_string().contains("did you mean 'rtt'?")));
     /// ```
     pub fn parse(text: &str) -> Result<Path, InputError> {
-        let (mut path, mut given) = (Path::blank(), Vec::new());
-        for part in text.split([';', '\n']).map(str::trim).filter(|part| !part.is_empty()) {
-            let (key, value) = part
-                .split_once(char::is_whitespace)
-                .ok_or_else(|| InputError::new(format!("'{part}' is not KEY VALUE")))?;
-            if key != "flows" && given.contains(&key) {
-                return Err(InputError::new(format!("{key} is given twice")));
-            }
-            path.set(key, value.trim_start())?;
-            given.push(key);
-        }
-        match NEEDED.iter().find(|key| !given.contains(*key)) {
-            Some(missing) => {
-                Err(InputError::new(format!("{missing} is missing: give it as in 'rate 10mbit; rtt 40ms'")))
-            }
-            None => Ok(path),
-        }
+        let path = Path { options: Options::parse(text)?, ..Path::blank() };
+        path.scenario().map(|_| path)
     }
 
     /// All but what has to be given.
     fn blank() -> Path {
         let path = Path {
-            capacity: Capacity::RateBps(0),
-            rtt: Span::ZERO,
-            aqm: read("aqm", aqm_scenario::discipline("fifo")),
-            aqm_text: "fifo".to_owned(),
-            buffer: None,
-            loss: 0.0,
-            duration: Span::from_millis(10_000),
-            warmup: warmup::AUTO.to_owned(),
-            flows: Vec::new(),
+            options: Options::default(),
+            traced: None,
             inputs: Inputs::default(),
             stacks: Vec::new(),
             folder: folder::usual(),
@@ -188,7 +156,7 @@ impl Path {
     /// With what is wrong, if it cannot be run.
     #[track_caller]
     pub fn run(&self, seed: u64) -> Outcome {
-        let scenario = read("path", self.scenario(None));
+        let scenario = read("path", self.recorded(None));
         match aqm_sim::run(&scenario, &self.inputs, seed, &Monitor::default()) {
             Ok(report) => Outcome::new(report, &scenario, seed, self.folder.clone()),
             Err(error) => panic!("{error}"),
@@ -209,7 +177,7 @@ impl Path {
     /// # Errors
     /// One line that says why it cannot be run.
     pub fn drive(&self, pairs: u32, seed: u64) -> Result<Driven, InputError> {
-        Driven::new(pairs, seed, self.inputs.clone(), self.folder.clone(), |own| self.scenario(own))
+        Driven::new(pairs, seed, self.inputs.clone(), self.folder.clone(), |own| self.recorded(own))
     }
 
     /// The same with its files in a folder within its own.
@@ -219,99 +187,52 @@ impl Path {
 
     /// The name of the group of flows that was added last.
     pub(crate) fn last_group(&self) -> String {
-        self.flows.last().map_or_else(String::new, |group| group.name().to_owned())
+        let groups = flows::parse_all(self.options.texts("flows"), &self.known(), &NoFiles);
+        let last = groups.ok().and_then(|groups| groups.last().map(|group| group.name().to_owned()));
+        last.unwrap_or_default()
     }
 
-    /// What is simulated: the flows of a caller who drives the path, and those of this one.
-    fn scenario(&self, own: Option<FlowGroup>) -> Result<Scenario, InputError> {
-        let groups: Vec<FlowGroup> = self.flows.iter().map(Group::group).collect::<Result<_, _>>()?;
-        let reacts = own.is_some() || self.flows.iter().any(Group::reacts);
-        let latest = self.flows.iter().map(Group::latest_start_ns).max().unwrap_or(0);
-        let longest = groups.iter().filter_map(|group| group.rtt_ns).map(Span::from_nanos).max();
-        let rtt = self.rtt.max(longest.unwrap_or(Span::ZERO));
-        let run = Run { duration: self.duration, rtt, reacts, latest_start: Span::from_nanos(latest) };
-        let warmup = warmup::resolve(&self.warmup, &run).map_err(|error| error.of_option("warmup"))?;
-        let plain = Scenario::new("", &self.capacity, self.rtt);
-        let buffer = self.resolved_buffer(rtt, plain.overhead_bytes)?;
-        let aqm = aqm_scenario::holding(self.aqm.clone(), buffer.size);
-        let aqm = aqm.map_err(|error| error.of_option("aqm"))?;
-        Ok(Scenario {
-            aqm: aqm.to_string(),
-            duration_ns: self.duration.as_nanos(),
-            warmup_ns: warmup.span.as_nanos(),
-            mser5: self.warmup == warmup::MSER5,
-            sample_ns: (self.duration.as_nanos() / 200).max(1_000_000),
-            flow_series: true,
-            loss: self.loss,
-            record: self.record,
-            flows: own.into_iter().chain(groups).collect(),
-            ..plain
-        })
+    /// What is simulated, as `aqmlab compare` resolves the same options.
+    ///
+    /// # Errors
+    /// One line that names the option, its value and what is allowed.
+    pub fn scenario(&self) -> Result<Scenario, InputError> {
+        self.resolved(None)
     }
 
-    /// The buffer of the bottleneck, whose longest round-trip time is `rtt`.
-    fn resolved_buffer(&self, rtt: Span, overhead: u32) -> Result<Buffer, InputError> {
-        let text = self.buffer.as_deref().unwrap_or(buffer::USUAL);
-        let (rate, is_recorded) = match &self.capacity {
-            Capacity::RateBps(rate) => (Rate::from_bits_per_sec(*rate), false),
-            Capacity::Trace(name) => (self.inputs.link_trace(name)?.mean_rate(), true),
-        };
-        let packet_bytes = u64::from(FULL_IP_PACKET + overhead);
-        let link = Bottleneck { rate, is_recorded, rtt, packet_bytes };
-        buffer::resolve(text, &link).map_err(|error| error.of_option("buffer"))
+    /// The same with the flows of a caller who drives the path, and with what is recorded of it.
+    fn recorded(&self, own: Option<FlowGroup>) -> Result<Scenario, InputError> {
+        Ok(Scenario { record: self.record, ..self.resolved(own)? })
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), InputError> {
-        let about = |error: InputError| if KEYS.contains(&key) { error.of_option(key) } else { error };
-        self.read(key, value).map_err(about)
+    fn resolved(&self, own: Option<FlowGroup>) -> Result<Scenario, InputError> {
+        let mut options = self.options.clone();
+        if !options.is_given("aqm") {
+            options.give("aqm", "fifo")?;
+        }
+        let known = self.known();
+        let link_trace = self.traced.map(|mean| (TRACE, mean));
+        let host = Host { known: &known, files: &NoFiles, link_trace, captures: &[], own };
+        resolve(&options, &host).map(|found| found.scenario)
     }
 
-    fn read(&mut self, key: &str, value: &str) -> Result<(), InputError> {
-        let span = || parse::span(value);
-        match key {
-            "rate" => self.capacity = Capacity::RateBps(parse::rate(value)?.as_bits_per_sec()),
-            "rtt" => self.rtt = span()?,
-            "aqm" => {
-                self.aqm = aqm_scenario::discipline(value)?;
-                value.clone_into(&mut self.aqm_text);
-                self.check_buffer()?;
-            }
-            "buffer" => {
-                self.buffer = Some(value.to_owned());
-                self.resolved_buffer(self.rtt, 0)?;
-                self.check_buffer()?;
-            }
-            "loss" => self.loss = parse::fraction(value)?,
-            "duration" => self.duration = span()?,
-            "warmup" => {
-                if value != warmup::AUTO && value != warmup::MSER5 {
-                    span()?;
-                }
-                value.clone_into(&mut self.warmup);
-            }
+    fn known(&self) -> Catalogue {
+        Catalogue::new([], self.stacks.iter().copied())
+    }
+
+    fn set(&mut self, name: &str, text: &str) -> Result<(), InputError> {
+        match name {
             "flows" => {
-                let known = Catalogue::new([], self.stacks.iter().copied());
-                let mut group = flows::parse(value, &known, &NoFiles)?;
-                group.set_apart(&self.flows)?;
-                self.flows.push(group);
+                self.options.give(name, text)?;
+                flows::parse_all(self.options.texts(name), &self.known(), &NoFiles)?;
             }
-            _ => return Err(InputError::unknown("key", key, KEYS.into_iter())),
+            "aqm" => {
+                aqm_scenario::discipline(text).map_err(|error| error.of_option(name))?;
+                self.options.replace(name, text)?;
+            }
+            _ => self.options.replace(name, text)?,
         }
         Ok(())
-    }
-
-    /// The queue's limit is given once, or twice the same: the rule of the laboratory's scenarios.
-    fn check_buffer(&self) -> Result<(), InputError> {
-        let Some(text) = &self.buffer else { return Ok(()) };
-        let given = self.resolved_buffer(self.rtt, 0)?.size;
-        match aqm_scenario::limit_of(&self.aqm) {
-            Some(own) if own != given => {
-                let problem =
-                    format!("'{}' has limit {own}, but buffer is {text}: give one of them", self.aqm_text);
-                Err(InputError::new(problem).of_option("aqm"))
-            }
-            _ => Ok(()),
-        }
     }
 
     #[track_caller]

@@ -91,17 +91,18 @@ fn a_path_as_text_is_the_one_of_its_methods() {
             "rate 10mbit; rtt 40ms; aqm tc qdisc add dev eth0 root hhf",
             "aqm: tc's 'hhf' has no counterpart here",
         ),
-        ("rate 10mbit", "rtt is missing"),
-        ("rate 10mbit; rtt 40ms; rate 1mbit", "rate is given twice"),
-        ("rate 10mbit; rtt", "'rtt' is not KEY VALUE"),
+        ("rate 10mbit", "rtt: is missing: give the base (propagation) round-trip time"),
+        ("rtt 40ms", "rate: is missing: give the bottleneck's rate, as 10mbit, or a link trace"),
+        ("rate 10mbit; rtt 40ms; rate 1mbit", "rate: is given twice"),
+        ("rate 10mbit; rtt", "'rtt' is not NAME VALUE"),
         ("rate fast; rtt 40ms", "rate: 'fast'"),
         (
             "rate 10mbit; rtt 40ms; aqm pie limit 5p; buffer 100p",
-            "aqm: 'pie limit 5p' has limit 5p, but buffer is 100p: give one of them",
+            "aqm: 'pie limit 5p' has limit 5p, but the buffer is 100p: give one of them",
         ),
         (
             "rate 10mbit; rtt 40ms; buffer 64kb; aqm fifo limit 60kb",
-            "aqm: 'fifo limit 60kb' has limit 60kb, but buffer is 64kb: give one of them",
+            "aqm: 'fifo limit 60kb' has limit 60kb, but the buffer is 64kb: give one of them",
         ),
         (
             "rate 10mbit; rtt 40ms; flows 1*cubik",

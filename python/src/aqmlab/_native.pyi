@@ -85,8 +85,7 @@ __all__ = [
     "read_option",
     "replay_link",
     "resolve_aqm",
-    "resolve_buffer",
-    "resolve_warmup",
+    "resolve_scenario",
     "run",
     "sketch",
     "tc_table",
@@ -283,13 +282,13 @@ def parse_flows(texts: list[str], files: FlowFiles) -> str:
 def flow_keys(kind: str, transport: str | None, profile: str) -> str:
     """Return the keys of a kind of flow over a transport, or over any, each with its default in a profile, as JSON."""
 
-def resolve_buffer(
-    text: str, rate_bps: int, is_recorded: bool, rtt_ns: int, packet_bytes: int
-) -> tuple[int, bool, str]:
-    """Resolve ``1bdp``, ``200ms``, ``64kb``, ``1000p``: the number, whether it counts packets, and the rule."""
+def resolve_scenario(
+    given: list[tuple[str, str]], link_trace: tuple[str, int] | None, captures: list[str], files: FlowFiles
+) -> str:
+    """Resolve the options of one path, but its disciplines and ports, as JSON.
 
-def resolve_warmup(text: str, duration_ns: int, rtt_ns: int, reacts: bool, latest_start_ns: int) -> tuple[int, str]:
-    """Resolve ``auto``, ``mser5`` or a time: nanoseconds, and the rule."""
+    Raises `InputError`. A recorded link has a name and a mean rate; captures have names.
+    """
 
 def flows() -> str:
     """Return the declarations of transports, kinds of flow and their keys, as JSON."""

@@ -73,7 +73,7 @@ class Group:
         return self.written
 
 
-class _Files:
+class Files:
     """The files that specs name, looked for in a folder."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -113,10 +113,11 @@ def parse_all(texts: Sequence[str], folder: Path | None = None) -> tuple[Group, 
     ['cubic', 'cubic-2']
 
     """
-    return tuple(map(_group, json.loads(_native.parse_flows(list(texts), _Files(folder)))))
+    return tuple(map(group, json.loads(_native.parse_flows(list(texts), Files(folder)))))
 
 
-def _group(found: dict[str, Any]) -> Group:
+def group(found: dict[str, Any]) -> Group:
+    """Return a group as the resolver describes it."""
     ((carrier, carried),) = json.loads(found["transport"]).items()
     source = json.loads(found["source"])
     ((form, said),) = source.items() if isinstance(source, dict) else ((source, {}),)

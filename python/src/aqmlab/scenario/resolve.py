@@ -17,9 +17,9 @@ from aqmlab.scenario import aqm_texts, cost, flows, inputs, topologies
 from aqmlab.scenario.aqm_texts import split_texts
 from aqmlab.scenario.inputs import InputFile
 from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
-from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Options, names
+from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Option, Options, names
 from aqmlab.scenario.registry import Spec, marks
-from aqmlab.vocabulary.errors import unknown
+from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.metrics import OBSERVERS
 from aqmlab.vocabulary.names import without_swept
 from aqmlab.vocabulary.units import (
@@ -33,13 +33,9 @@ from aqmlab.vocabulary.units import (
 FULL_IP_PACKET_BYTES = 1500
 # Parameters below which a discipline does nothing, where they are sizes.
 THRESHOLDS = ("kmin", "min", "threshold")
-SMALLEST_BUFFER_PACKETS = 20
-SHORTEST_WARMUP_NS = 5_000_000_000
 MSER5 = "mser5"
-WARMUP_RTTS = 20
-MILLISECOND_NS = 1_000_000
-SHORTEST_SAMPLE_NS = 10 * MILLISECOND_NS
-SAMPLES = 300
+# What is resolved here, beside what the resolver in Rust has of one path.
+HERE = ("aqm", "measure")
 LARGEST_SEEDS = int(BY_NAME["first_seed"].high)
 
 T = TypeVar("T")
@@ -95,25 +91,23 @@ def resolve(options: Options) -> Plan:
         InputError: naming the option, its value, the problem and what is allowed.
 
     """
-    link = _capacity(options)
-    settings = {one.field: options.value(one.name) for one in SETTINGS}
+    trace, captures = _trace(options), _captures(options)
+    found = _resolved(options, trace, captures)
+    link = _Link(found["rate_bps"], trace)
+    settings = {one.field: found["settings"][one.field] for one in SETTINGS}
     for name in settings["observe"]:
         if name not in OBSERVERS:
             raise options.error("observe", unknown("observer", name, OBSERVERS))
     rtt_ns, duration_ns = settings["rtt_ns"], settings["duration_ns"]
     packet_bytes = FULL_IP_PACKET_BYTES + settings["overhead_bytes"]
-    captures = _captures(options)
-    groups = _groups(options, bool(captures))
+    groups = tuple(map(flows.group, found["groups"]))
     replayed = _replayed(options, groups)
-    longest_rtt_ns = max([rtt_ns, *(group.rtt_ns or 0 for group in groups)])
-    warmup_ns, warmup_rule = _warmup(options, duration_ns, longest_rtt_ns, groups)
-    mser5 = options.text("warmup") == MSER5
-    buffer, buffer_rule = _buffer(options, link, longest_rtt_ns, packet_bytes)
+    warmup_ns, mser5, sample_ns = found["warmup_ns"], found["mser5"], found["sample_ns"]
+    buffer = Size(*found["buffer"])
     contestants, warnings = _contestants(options, buffer, link)
     layout = _layout(options, link, rtt_ns)
     ports = _ports(options, layout)
     seeds = _seeds(options)
-    sample_ns = max(duration_ns // SAMPLES // MILLISECOND_NS * MILLISECOND_NS, SHORTEST_SAMPLE_NS)
     warnings += _late_starts(groups, duration_ns)
     warnings += bytes_per_second(text for name in options.given for text in options.texts(name))
     warnings += [warning for name, capture in replayed for warning in _left_out(name, capture)]
@@ -162,7 +156,7 @@ def resolve(options: Options) -> Plan:
             }
             for contestant in contestants
         ],
-        "rules": {"buffer": buffer_rule, "warmup": warmup_rule},
+        "rules": {"buffer": found["buffer_rule"], "warmup": found["warmup_rule"]},
         "defaults": [option.name for option in OPTIONS if _defaulted(options, option.name)],
     }
     recorded = {capture.name: capture for capture in (*captures, *(capture for _, capture in replayed))}
@@ -213,16 +207,33 @@ class _Link:
     trace: InputFile[LinkTrace] | None
 
 
-def _capacity(options: Options) -> _Link:
-    if options.is_given("rate") and options.is_given("link_trace"):
-        raise options.error("rate", f"contradicts {options.label('link_trace')}: give one of them")
-    if options.is_given("link_trace"):
-        trace = _file(options, "link_trace", options.text("link_trace"), inputs.link_trace)
-        return _Link(int(trace.summary()["mean_rate_bps"]), trace)
-    if not options.is_given("rate"):
-        other = options.label("link_trace")
-        raise options.error("rate", f"is missing: give the bottleneck's rate, as 10mbit, or a recorded link ({other})")
-    return _Link(options.value("rate"), None)
+def _trace(options: Options) -> InputFile[LinkTrace] | None:
+    if not options.is_given("link_trace"):
+        return None
+    return _file(options, "link_trace", options.text("link_trace"), inputs.link_trace)
+
+
+def _resolved(
+    options: Options, trace: InputFile[LinkTrace] | None, captures: tuple[InputFile[Capture], ...]
+) -> dict[str, Any]:
+    """Return what the resolver makes of the options of one path."""
+    given = [(one.name, text) for one in OPTIONS if _is_of_a_path(one) for text in options.texts(one.name)]
+    given += [("flows", text) for text in _flow_texts(options)]
+    link_trace = (trace.name, int(trace.summary()["mean_rate_bps"])) if trace else None
+    names = [capture.name for capture in captures]
+    try:
+        found: dict[str, Any] = json.loads(
+            _native.resolve_scenario(given, link_trace, names, flows.Files(options.folder))
+        )
+    except InputError as error:
+        raise options.located(error) from None
+    return found
+
+
+def _is_of_a_path(option: Option) -> bool:
+    if option.name in (*HERE, "flows"):
+        return False
+    return bool(option.field) or option.form in ("rate", "quantity")
 
 
 def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | None:
@@ -288,18 +299,12 @@ def _ends(options: Options, group: flows.Group, key: str, layout: topologies.Lay
     return tuple(names)
 
 
-def _groups(options: Options, has_captures: bool) -> tuple[flows.Group, ...]:
+def _flow_texts(options: Options) -> tuple[str, ...]:
     given = options.texts("flows")
     # A `$name` may stand for no group: a scenario without some of its senders.
     written = options.given.get("flows", ())
     texts = tuple(text for raw, text in zip(written, given, strict=True) if text or not raw.startswith("$"))
-    texts = texts or given
-    if not texts and not has_captures:
-        texts = (options.text("flows"),)
-    try:
-        return flows.parse_all(texts, options.folder)
-    except ValueError as error:
-        raise options.error("flows", error) from None
+    return texts or given
 
 
 def _captures(options: Options) -> tuple[InputFile[Capture], ...]:
@@ -341,26 +346,6 @@ def _file(options: Options, name: str, path: str, read: Callable[[str], InputFil
         raise options.error(name, error) from None
 
 
-def _warmup(options: Options, duration_ns: int, rtt_ns: int, groups: tuple[flows.Group, ...]) -> tuple[int, str]:
-    reacts = any(group.reacts for group in groups)
-    latest_ns = max((group.latest_start_ns for group in groups), default=0)
-    try:
-        return _native.resolve_warmup(options.text("warmup"), duration_ns, rtt_ns, reacts, latest_ns)
-    except ValueError as error:
-        raise options.error("warmup", error) from None
-
-
-def _buffer(options: Options, link: _Link, rtt_ns: int, packet_bytes: int) -> tuple[Size, str]:
-    is_recorded = link.trace is not None
-    try:
-        count, in_packets, rule = _native.resolve_buffer(
-            options.text("buffer"), link.rate_bps, is_recorded, rtt_ns, packet_bytes
-        )
-    except ValueError as error:
-        raise options.error("buffer", error) from None
-    return Size(count, in_packets), rule
-
-
 def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Contestant, ...], list[str]]:
     labels = without_swept([part for text in options.labels("aqm") for part in split_texts(text)])
     texts = [part for text in options.texts("aqm") for part in split_texts(text)]
@@ -398,8 +383,7 @@ def _check_buffer(options: Options, text: str, spec: Spec, buffer: Size) -> None
         return
     limit = spec.params.get("limit", str(buffer))
     if limit != str(buffer):
-        label = options.label("buffer")
-        raise options.error("aqm", f"'{text}' has limit {limit}, but {label} is {buffer}: give one of them")
+        raise options.error("aqm", f"'{text}' has limit {limit}, but the buffer is {buffer}: give one of them")
 
 
 def _check_equal(options: Options, contestants: list[Contestant]) -> None:

@@ -3,7 +3,7 @@
 use crate::check::{Check, Tally};
 use crate::outcome::Outcome;
 use crate::path::Path;
-use crate::seeds::{Seeds, write_files};
+use crate::seeds::write_files;
 use aqm_core::input_error::InputError;
 use std::fmt;
 
@@ -126,7 +126,7 @@ impl Matrix {
             .collect();
         let mut cells = Vec::new();
         for (transport, discipline, path) in places {
-            let runs = Seeds::new(path.clone(), self.seeds.iter().copied());
+            let runs = path.over(self.seeds.iter().copied());
             let flows = path.last_group();
             cells.extend(self.tests.iter().map(|(test, condition)| Cell {
                 path: path.clone(),

@@ -3,7 +3,6 @@
 use crate::driven::Driven;
 use crate::folder;
 use crate::outcome::Outcome;
-use crate::seeds::Seeds;
 use aqm_core::input_error::InputError;
 use aqm_core::units::Rate;
 use aqm_io::link_trace::LinkTrace;
@@ -161,15 +160,6 @@ impl Path {
             Ok(report) => Outcome::new(report, &scenario, seed, self.folder.clone()),
             Err(error) => panic!("{error}"),
         }
-    }
-
-    /// Runs it once for each seed, for conditions that must hold in all of them, or in so many.
-    ///
-    /// # Panics
-    /// With what is wrong, if it cannot be run.
-    #[track_caller]
-    pub fn over(&self, seeds: impl IntoIterator<Item = u64>) -> Seeds {
-        Seeds::new(self.clone(), seeds)
     }
 
     /// The path at its beginning, for a caller who has a loop of his own: as many `pairs` of ends as he moves himself.

@@ -19,13 +19,19 @@ pub struct Seeds {
     outcomes: Vec<(u64, Outcome)>,
 }
 
-impl Seeds {
+impl Path {
+    /// Runs it once for each seed, for conditions that must hold in all of them, or in so many.
+    ///
+    /// # Panics
+    /// With what is wrong, if it cannot be run.
     #[track_caller]
-    pub(crate) fn new(path: Path, seeds: impl IntoIterator<Item = u64>) -> Seeds {
-        let bare = path.clone().without_capture();
-        Seeds { outcomes: seeds.into_iter().map(|seed| (seed, bare.run(seed))).collect(), path }
+    pub fn over(&self, seeds: impl IntoIterator<Item = u64>) -> Seeds {
+        let bare = self.clone().without_capture();
+        Seeds { outcomes: seeds.into_iter().map(|seed| (seed, bare.run(seed))).collect(), path: self.clone() }
     }
+}
 
+impl Seeds {
     /// Each seed and its run.
     pub fn outcomes(&self) -> impl Iterator<Item = (u64, &Outcome)> {
         self.outcomes.iter().map(|(seed, outcome)| (*seed, outcome))

@@ -23,7 +23,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     parts = []
     for curve in curves:
         rows = curve.of(curve.result.series)
-        own = [name for name in rows["name"].unique(maintain_order=True) if name.startswith(PROBE)]
+        own = _variables(rows)
         wanted = own[:VARIABLES_EACH] if column == ALL else [name for name in own if name in (column, PROBE + column)]
         first = rows.filter((pl.col("seed") == rows["seed"].min()) & pl.col("name").is_in([QUEUE, *wanted]))
         parts.append(first.select(pl.lit(curve.label).alias("aqm"), "name", "time_s", "value").drop_nulls())
@@ -36,10 +36,16 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     return table
 
 
+def _variables(rows: pl.DataFrame) -> list[str]:
+    """Return the names of a discipline's variables, those that are zero all the time last."""
+    probes = rows.filter(pl.col("name").str.starts_with(PROBE))
+    largest = probes.group_by("name", maintain_order=True).agg(pl.col("value").abs().max().fill_null(0.0))
+    return largest.sort(pl.col("value") == 0.0, maintain_order=True)["name"].to_list()
+
+
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
-    del column
     units = {probe.name: probe.unit for one in (*registry.disciplines(), *registry.of_papers()) for probe in one.probes}
-    probes = [name for name in table["name"].unique(maintain_order=True) if name != QUEUE]
+    probes = [name for name in _variables(table) if column != ALL or _moves(table, name)]
     titles = {QUEUE: "Queue (packets)"}
     for name in probes[: MOST_PANELS - 1]:
         plain = name.removeprefix(PROBE)
@@ -58,6 +64,11 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
         )
         for name, title in titles.items()
     ]
+
+
+def _moves(table: pl.DataFrame, name: str) -> bool:
+    """Whether a variable is ever another than zero: what never is has nothing to show."""
+    return bool((table.filter(pl.col("name") == name)["value"] != 0.0).any())
 
 
 KIND = FigureKind(

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from aqmlab.results import Result
 
 
+# What named links may differ in, as a caption says it.
+LINK_WORDS = {"rate": "rate", "rtt": "base RTT", "buffer": "buffer"}
+
+
 @dataclass(frozen=True)
 class Curve:
     """A line or cloud: an AQM in one scenario of one result; the facet names the panel that shows it."""
@@ -79,27 +83,36 @@ def caption(curves: Sequence[Curve]) -> str:
     if len({curve.point for curve in curves}) == 1:
         swept = {}
 
+    of_links = [name for name in LINK_WORDS if len(curves) > 1 and _varies_by_link(name, first.result)]
+
     def told(name: str) -> str:
+        if name in of_links:
+            return ""
         if name in swept and name in first.result.points[0]:
             return swept[name]
-        if "link" in first.result.points[0] and len({_told(name, one) for one in first.result.scenarios}) > 1:
-            return "each link's own"
         return " or ".join(dict.fromkeys(_told(name, curve.result.scenarios[curve.point]) for curve in own))
 
     traffic = " or ".join(dict.fromkeys(_traffic(curve.result.scenarios[curve.point]) for curve in own))
     counts = sorted({len(curve.runs) for curve in curves})
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     warmup = " or ".join(dict.fromkeys(_warmup(curve) for curve in own))
-    parts = [
-        f"{told('rate')}{told('topology')}, {told('rtt')} base RTT, buffer {told('buffer')}, {traffic}, "
-        f"{told('duration')}, the first {warmup} not measured, "
-        f"{seeds} seed{'' if seeds == '1' else 's'}"
-    ]
+    link = [f"{told('rate')}{told('topology')}", told("rtt") and f"{told('rtt')} base RTT"]
+    link.append(told("buffer") and f"buffer {told('buffer')}")
+    if of_links:
+        *others, last = [LINK_WORDS[name] for name in of_links]
+        link.insert(0, f"{', '.join(others)} and {last} of each link" if others else f"{last} of each link")
+    rest = [traffic, told("duration"), f"the first {warmup} not measured", f"{seeds} seed{'' if seeds == '1' else 's'}"]
+    parts = [", ".join(filter(None, [*link, *rest]))]
     if len(own) > 1:
         parts.append(f"{len(own)} results")
     if any(curve.result.is_partial for curve in curves):
         parts.append("PARTIAL RESULT")
     return "; ".join(parts)
+
+
+def _varies_by_link(name: str, result: Result) -> bool:
+    """Whether the named links of a result differ in this."""
+    return "link" in result.points[0] and len({_told(name, one) for one in result.scenarios}) > 1
 
 
 def _told(name: str, scenario: Mapping[str, Any]) -> str:

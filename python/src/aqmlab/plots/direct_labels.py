@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _LEAD, _BEND = 0.05, 0.025
 # Heights on a curve at which its label is tried: the middle first.
 _HEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2, 0.88, 0.12)
+# No other curve is within this distance of a label, on the side of its own.
+_CLEAR = 0.03
 # Directions in which the label of a point is tried, the right first, and distances in heights of its letters.
 _AROUND = ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1))
 _FAR = (0.9, 1.7)
@@ -98,10 +100,12 @@ def _within(group: list[float], gap: float) -> None:
 def on_curves(axes: Axes, names: Mapping[str, str], size: Size) -> set[str]:
     """Write the label of each curve beside it where no other curve is; return those that have room."""
     lines = {label: line for label, line in _lines(axes).items() if label in names}
-    filled = _Filled(np.concatenate([_dense(*line) for line in lines.values()] or [np.empty((0, 2))]))
+    dense = {label: _dense(*line) for label, line in lines.items()}
+    filled = _Filled(np.concatenate([*dense.values(), np.empty((0, 2))]))
     done = set()
     for label, (x, y) in lines.items():
         across, up = size.box(names[label])
+        others = np.concatenate([*(one for other, one in dense.items() if other != label), np.empty((0, 2))])
         for height in _HEIGHTS:
             inside = np.flatnonzero(np.diff(np.sign(y - height)) != 0)
             for place in inside[:1]:
@@ -110,7 +114,13 @@ def on_curves(axes: Axes, names: Mapping[str, str], size: Size) -> set[str]:
                     (at + 0.015, "left"),
                     (float(min(x[place], x[place + 1])) - 0.015 - across, "right"),
                 ):
-                    if label not in done and filled.take(left, height - up / 2, across, up):
+                    # A label that is as near to another curve would name that one as well.
+                    between = (left + across, left + across + _CLEAR) if side == "right" else (left - _CLEAR, left)
+                    is_near = (others[:, 0] > between[0]) & (others[:, 0] < between[1])
+                    is_near &= np.abs(others[:, 1] - height) < up / 2
+                    if label in done or is_near.any():
+                        continue
+                    if filled.take(left, height - up / 2, across, up):
                         _write(axes, names[label], left if side == "left" else left + across, height, side)
                         done.add(label)
     return done

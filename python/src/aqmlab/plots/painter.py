@@ -14,7 +14,7 @@ import polars as pl
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
-from aqmlab.plots import better_arrow, direct_labels, marks, style
+from aqmlab.plots import better_arrow, direct_labels, marks, shared_axes, style
 from aqmlab.plots.label_styles import LabelStyle, label_styles
 from aqmlab.plots.model import Annotation, Axis, Panel
 from aqmlab.plots.short_labels import short_labels
@@ -39,8 +39,6 @@ UPRIGHT = 2
 MOST_LEFT_OUT = 0.6
 # More results or scenarios side by side are several rows.
 MOST_FACETS_ACROSS = 4
-# Marks of which each result has a vertical axis of its own.
-APART_BY_RESULT = ("cloud", "front", "crosses")
 # More panels, each with axes of its own, are two rows.
 MOST_BESIDE = 3
 # What legend and texts below take of a figure's height, and the texts beside it of a panel's width.
@@ -67,8 +65,8 @@ def paint(
         for panel, cell in zip(panels, cells, strict=True):
             marks.MARKS[panel.mark](cell.axes, panel.of(table), panel, known)
         is_faceted = any(panel.facet for panel in panels)
-        if is_faceted:
-            _join(panels, cells)
+        painted = [(panel, cell.axes) for panel, cell in zip(panels, cells, strict=True)]
+        apart = shared_axes.join(painted) if is_faceted else set()
         for panel, cell in zip(panels, cells, strict=True):
             own = cell.axes
             _finish(own, panel, wide, written)
@@ -83,11 +81,13 @@ def paint(
             own.tick_params(axis="x", labelbottom=cell.is_last or not cell.shares_x)
             if cell.repeats_y:
                 own.set_ylabel("")
-                own.tick_params(axis="y", labelleft=not is_faceted or panel.mark in APART_BY_RESULT)
+                own.tick_params(axis="y", labelleft=not is_faceted or own in apart)
             if panel.colours is not None and cell.column == across - 1:
                 row = [other.axes for other in cells if other.row == cell.row]
                 label, _ = panel.colours.readable(panel.colours.high or 0.0)
                 figure.colorbar(own.images[0], ax=row, label=textwrap.fill(" ".join(label.split()), tall))
+        shared_axes.align_ticks(painted)
+        shared_axes.show_measured(painted)
         axes = [cell.axes for cell in cells]
         if columns == len(panels):
             _share(axes)
@@ -176,25 +176,6 @@ def facets_across(count: int) -> int:
 
     """
     return -(-count // -(-count // MOST_FACETS_ACROSS))
-
-
-def _join(panels: Sequence[Panel], cells: Sequence[_Cell]) -> None:
-    """Give the panels of a kind the limits of all their data, and so the same axes, scales and units."""
-    by_kind: dict[int, list[tuple[Panel, Axes]]] = {}
-    facets = len({panel.facet for panel in panels})
-    for place, (panel, cell) in enumerate(zip(panels, cells, strict=True)):
-        by_kind.setdefault(place // facets, []).append((panel, cell.axes))
-    for same in by_kind.values():
-        limits = [own.dataLim.frozen() for _, own in same]
-        least = [(own.dataLim.minposx, own.dataLim.minposy) for _, own in same]
-        corners = [(x, y) for one in limits for x, y in (one.min, one.max) if math.isfinite(x) and math.isfinite(y)]
-        corners += [(x, y) for x, y in least if math.isfinite(x) and math.isfinite(y)]
-        for panel, own in same:
-            own_low = own.dataLim.y0
-            # Goodput of links of other rates: the points of each have an axis of their own, or all would be lines.
-            keeps_y = panel.mark in APART_BY_RESULT
-            own.update_datalim([(x, own_low if keeps_y else y) for x, y in corners])
-            own.autoscale_view()
 
 
 def _label(

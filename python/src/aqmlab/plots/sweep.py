@@ -15,8 +15,8 @@ import polars as pl
 
 from aqmlab.plots import ticks
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Axis, Panel
-from aqmlab.vocabulary import metrics
+from aqmlab.plots.model import Axis, Mark, Panel
+from aqmlab.vocabulary import metrics, quantities
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 BESIDE = ("goodput_mbit", "loss_ratio")
@@ -27,6 +27,8 @@ MOST_BESIDE = 5
 # Two names with this many values each are heat maps.
 LEAST_MAPPED = 5
 HEADROOM = 1.06
+# Of a logarithmic axis, at both ends: a marker on the edge would be cut.
+LOG_HEADROOM = 1.4
 # Names that are written in capitals.
 SHORT = ("rtt",)
 
@@ -94,6 +96,8 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     if _is_mapped(table):
         return _maps(table, labels, column)
     name, *others = _names(table)
+    # Between names, as those of links, there is nothing that a line could lead through.
+    mark: Mark = "beside" if quantities.read(table[name].unique()) is None else "line"
     across = Axis(_words(name), ticks=ticks.of(table[name].unique(maintain_order=True)))
     shown = [metric for metric in dict.fromkeys((column, *BESIDE)) if metric in table["metric"]]
     if len(others) == 2:
@@ -107,7 +111,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
                 label = "\n".join([*(f"{_words(key)} {value}" for key, value in rows.items()), axis.label])
                 panels.append(
                     Panel(
-                        "line",
+                        mark,
                         name,
                         "mean",
                         across,
@@ -185,7 +189,8 @@ def _axis(rows: pl.DataFrame, title: str) -> Axis:
     values = rows["mean"].to_numpy()
     highest = max(values.max(initial=0.0), rows["ci95_high"].fill_null(0.0).max() or 0.0)
     wide = values.min(initial=np.inf) > 0.0 and values.max() / values.min() > WIDE
-    return Axis(title, values.min() / HEADROOM**3 if wide else 0.0, highest * HEADROOM or None, is_log=wide)
+    room = LOG_HEADROOM if wide else HEADROOM
+    return Axis(title, values.min() / room if wide else 0.0, highest * room or None, is_log=wide)
 
 
 KIND = FigureKind(

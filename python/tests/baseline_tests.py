@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 from conftest import Command
 
+from aqmlab import InputError, compare, load
 from aqmlab.results.baseline import first_difference
 
 BASE = ("--rate", "10mbit", "--rtt", "20ms", "--flows", "2*cubic", "--duration", "2s", "--seeds", "3", "--no-report")
@@ -68,7 +72,7 @@ def another_scenario_is_refused_before_any_run(aqmlab: Command, kept: str, words
 
 def the_folder_itself_and_what_is_no_result_are_refused(aqmlab: Command, kept: str) -> None:
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--out", kept, "--baseline", kept)
-    assert (ended.status, "is the folder of --out" in ended.line) == (2, True)
+    assert (ended.status, "is the folder of the new result" in ended.line) == (2, True)
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--out", "new", "--baseline", "nothing")
     assert ended.status == 2
     ended = aqmlab("sweep", "--sweep", "rtt=10ms,20ms", *BASE[:2], "--aqm", "fifo", "--out", "new", "--baseline", kept)
@@ -79,3 +83,27 @@ def keys_of_another_version_do_not_count() -> None:
     assert first_difference({"rate": "1mbit", "new": "on"}, {"rate": "1mbit"}) == ""
     assert first_difference({"seeds": [1, 2]}, {"seeds": [1]}) == ""
     assert first_difference({"flows": ["1*cubic"]}, {"flows": ["1*cubic", "1*web"]}).startswith("flows: ")
+
+
+def in_python_the_result_and_its_report_say_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    options: Any = {"rate": "10mbit", "rtt": "20ms", "flows": "2*cubic", "duration": "2s", "seeds": 3}
+    compare(**options, aqm=["fifo", "codel"], out="kept")
+    changed = compare(**options, aqm=["fifo", "codel=codel target 1ms"], baseline="kept", out="new")
+    frame = changed.changes
+    assert set(frame.filter(pl.col("equal"))["aqm"]) >= {"fifo"}
+    delay = frame.row(by_predicate=(pl.col("aqm") == "codel") & (pl.col("metric") == "qdelay_mean_ms"), named=True)
+    assert delay["words"].startswith("mean queue delay ")
+    page = Path("new/report.html").read_text(encoding="utf-8")
+    assert "<h2>Since kept</h2>" in page
+    assert delay["words"] in html.unescape(page)
+    assert "the same in every run" in page
+    # A folder keeps it, until it has other runs.
+    assert load("new").changes.equals(frame)
+    wider = compare(**{**options, "seeds": 4}, aqm=["fifo", "codel=codel target 1ms"], out="new")
+    assert load("new").since is None
+    assert "Since kept" not in Path("new/report.html").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="the result has no baseline"):
+        _ = wider.changes
+    with pytest.raises(InputError, match=r"baseline: 'kept' is of another scenario: rate: '10mbit' there"):
+        compare(**{**options, "rate": "20mbit"}, aqm="fifo", baseline="kept")

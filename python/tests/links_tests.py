@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import re
+import shlex
+from typing import Any
+
 import pytest
 from conftest import Command
 
-from aqmlab import load, plots
+from aqmlab import InputError, compare, load, plots
 
 TWO = ("--link", "vdsl=rate 20mbit rtt 20ms buffer 100p", "--link", "dsl=rate 6mbit")
 BASE = ("--flows", "2*cubic", "--aqm", "fifo,codel", "--duration", "2s", "--seeds", "2", "--no-report")
@@ -14,7 +19,10 @@ BASE = ("--flows", "2*cubic", "--aqm", "fifo,codel", "--duration", "2s", "--seed
 def each_link_is_a_scenario_of_its_name(aqmlab: Command) -> None:
     ended = aqmlab("compare", *TWO, *BASE, "--rtt", "50ms", "--out", "out")
     assert ended.status == 0, ended.err
-    assert ended.out.splitlines()[0] == "2 settings: link vdsl, dsl · 2 seeds of 2 s"
+    assert (
+        ended.out.splitlines()[0]
+        == "2 links: vdsl (20 Mbit/s, 20 ms), dsl (6 Mbit/s, 50 ms) · 2 cubic · 2 seeds of 2 s"
+    )
     assert [line.split()[1] for line in ended.out.splitlines() if line.startswith("link ")] == ["vdsl", "dsl"]
     result = load("out")
     assert result.points == [{"link": "vdsl"}, {"link": "dsl"}]
@@ -48,3 +56,22 @@ def a_wrong_link_is_refused_in_one_line(aqmlab: Command, links: list[str], says:
     ended = aqmlab("compare", *(word for one in links for word in ("--link", one)), "--aqm", "fifo", "--out", "out")
     assert ended.status == 2
     assert ended.line.startswith(says)
+
+
+def in_python_links_are_a_mapping_and_the_page_says_what_each_is() -> None:
+    options: Any = {"flows": "2*cubic", "aqm": ["fifo", "codel"], "duration": "2s", "seeds": 2}
+    links = {"vdsl": "rate 20mbit rtt 20ms buffer 100p", "dsl": "rate 6mbit"}
+    result = compare(link=links, rtt="50ms", **options)
+    assert result.points == [{"link": "vdsl"}, {"link": "dsl"}]
+    page = html.unescape(result.report())
+    assert "2 links: vdsl (20 Mbit/s, 20 ms), dsl (6 Mbit/s, 50 ms)" in page
+    assert "<td>vdsl: 20mbit; dsl: 6mbit <small>(of each link)</small></td>" in page
+    # The command on the page is one that makes the same again.
+    again = re.search(r"<pre>aqmlab (compare .*)</pre>", page)
+    assert again is not None
+    words = shlex.split(again[1])
+    assert words[1:5] == ["--link", "vdsl=rtt 20ms rate 20mbit buffer 100p", "--link", "dsl=rtt 50ms rate 6mbit"]
+    with pytest.raises(InputError, match=r"link: \['a=rate 5mbit'\] is no mapping of names to texts"):
+        compare(link=["a=rate 5mbit"], **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"link: 'a': unknown key 'rats', did you mean 'rate'\?"):
+        compare(link={"a": "rats 5mbit"}, **options)

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _native, publishing, scenario, store
+from aqmlab import _native, publishing, scenario, since, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
 from aqmlab.files import machine
@@ -38,7 +38,7 @@ def load(folder: Path, watcher: Watcher | None = None) -> Result:
 
     """
     kept = _read(folder, watcher)
-    return Result(kept.manifest, kept.frames, folder)
+    return Result(kept.manifest, kept.frames, folder, since=since.kept(folder, kept.manifest))
 
 
 def merge(parts: Sequence[Path], out: Path, watcher: Watcher | None = None, *, with_report: bool = True) -> Result:
@@ -75,7 +75,8 @@ def report(folder: Path, watcher: Watcher | None = None) -> Result:
         if kept.frames.runs.is_empty():
             raise InputError(f"{folder}: has none of its {kept.manifest['runs_expected']} runs yet")
         manifest = place.commit(kept.manifest, kept.frames) if kept.records else kept.manifest
-        return publishing.publish(Result(manifest, kept.frames, folder), place)
+        whole = Result(manifest, kept.frames, folder, since=since.kept(folder, manifest))
+        return publishing.publish(whole, place)
 
 
 def run_experiment(
@@ -92,12 +93,13 @@ def run_experiment(
     shard: str | None = None,
     until: Precision | None = None,
     stop: Mapping[str, Any] | None = None,
+    baseline: Path | None = None,
 ) -> Result:
     """Run an experiment. Finished runs in the folder are reused; figures and report take seconds.
 
     Other seeds, AQMs and points in the folder belong to the result too. The result is partial if the user interrupted
     or a run failed its checks; its manifest says which. With ``until`` the seeds are a pilot, to which others
-    are added.
+    are added. With ``baseline``, the folder of an earlier result, it knows what changed since.
 
     Raises:
         InputError: if the scenario is wrong, not supported by the engine, not that of the folder, or too large (unless
@@ -112,15 +114,18 @@ def run_experiment(
         if shard is not None:
             raise about("shard", "contradicts until_ci, which needs every run of the pilot: give one of them")
         settings: dict[str, Any] = {"engine": engine, "no_size_check": no_size_check, "executor": executor}
-        return _two_stages(until, experiment, command, jobs, folder, watcher, with_report, settings)
+        return _two_stages(until, experiment, command, jobs, folder, watcher, with_report, settings, baseline)
     if jobs is not None and executor is not None:
         raise about("jobs", "contradicts an executor, which has workers of its own: give one of them")
     # Elsewhere, runs take no memory here.
     jobs = (machine.cores() if executor is None else 1) if jobs is None else check_whole("jobs", jobs, 1)
     workers = Threads(jobs) if executor is None else Elsewhere(executor)
     part = None if shard is None else store.Shard.parse(shard)
+    if part and baseline is not None:
+        raise about("shard", "contradicts baseline, which needs all runs: compare what merging makes")
     if part and folder is None:
         raise about("shard", "needs a folder (out), which is merged with the others")
+    earlier = None if baseline is None else since.load(baseline, experiment, folder)
     watcher.on_setup()
     experiment, chosen = _contested(experiment, engine)
     if no_size_check:
@@ -131,7 +136,8 @@ def run_experiment(
     if not no_size_check:
         cost.check([entry for plan in plans for entry in plan.costs], jobs)
     if folder is None:
-        return _conduct(experiment, plans, command, workers, chosen, watcher, stop=stop)
+        result = _conduct(experiment, plans, command, workers, chosen, watcher, stop=stop)
+        return result if earlier is None else since.compared(result, earlier)
     with store.opened(folder) as place:
         if place.kept is not None:
             _tell(folder, place.kept, watcher)
@@ -139,7 +145,9 @@ def run_experiment(
             if wider is not experiment:
                 experiment, plans = wider, _resolved(wider, chosen)
         result = _conduct(experiment, plans, command, workers, chosen, watcher, place, part, stop)
-        if with_report and not part and not publishing.is_published(result):
+        if earlier is not None:
+            result = since.compared(result, earlier)
+        if with_report and not part and (earlier is not None or not publishing.is_published(result)):
             result = publishing.publish(result, place)
         return result
 
@@ -153,6 +161,7 @@ def _two_stages(
     watcher: Watcher,
     with_report: bool,
     settings: Mapping[str, Any],
+    baseline: Path | None,
 ) -> Result:
     """Make the pilot, and then as many seeds as it asks for."""
     seeds = parse_whole(experiment.points[0].text("seeds"))
@@ -166,9 +175,9 @@ def _two_stages(
         given = {"seeds": (str(stop["seeds"]),)}
         points = tuple(replace(one, given={**one.given, **given}) for one in experiment.points)
         wider = replace(experiment, points=points)
-        whole = run_experiment(
-            wider, command, jobs, place, watcher, with_report=with_report and folder is not None, stop=stop, **settings
-        )
+        is_reported = with_report and folder is not None
+        last: Any = {**settings, "with_report": is_reported, "stop": stop, "baseline": baseline}
+        whole = run_experiment(wider, command, jobs, place, watcher, **last)
         return whole if folder is not None else replace(whole, folder=None)
 
 

@@ -9,7 +9,7 @@ import functools
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -25,7 +25,8 @@ from aqmlab.results.precision import Precision
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.keywords import Keywords
-from aqmlab.vocabulary.errors import unknown
+from aqmlab.scenario.links import named_links
+from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.json_text import json_text
 
 if TYPE_CHECKING:
@@ -47,6 +48,19 @@ class Result(Plain):
     def differences(self) -> pl.DataFrame:
         """Paired differences against the first AQM, with Holm's correction, in numbers and in words."""
         return result_json.differences(self)
+
+    @property
+    def changes(self) -> pl.DataFrame:
+        """What changed since the ``baseline`` of `compare`: old and new means paired by seed, in numbers and in words.
+
+        Raises:
+            InputError: if there was no baseline.
+
+        """
+        if self.since is None:
+            raise InputError("changes: the result has no baseline: give compare(baseline=FOLDER)")
+        rows = [{**one.get("point", {}), **one} for one in self.since["changes"]]
+        return pl.DataFrame(rows, infer_schema_length=None).drop("point", strict=False)
 
     @property
     def plot(self) -> Plotter:
@@ -126,6 +140,8 @@ def compare(
     engine: str = engines.DEFAULT,
     no_size_check: bool = False,
     until_ci: str | None = None,
+    link: Mapping[str, str] | None = None,
+    baseline: str | os.PathLike[str] | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
     """Compare queue disciplines on one bottleneck, over seeds.
@@ -146,6 +162,9 @@ def compare(
         no_size_check: skip the check of runs, events and memory before the first run.
         until_ci: as ``"5%"`` or ``"5%:metric=goodput_mbit:most=100"``: more seeds, until half the interval of a metric
             (`qdelay_mean_ms`) is at most this share of its mean for every AQM; ``seeds`` is then the pilot.
+        link: links by name, as ``{"vdsl": "rate 50mbit rtt 20ms", "dsl": "rate 6mbit rtt 40ms"}``: a scenario for each.
+        baseline: folder of an earlier result of the same scenario: `Result.changes` says what changed since, and so
+            does the report.
         options: those of `Keywords`, as ``rate="10mbit"``; ``aqmlab compare --help`` explains each.
 
     Raises:
@@ -158,11 +177,11 @@ def compare(
 
     """
     values: dict[str, Any] = {"aqm": _named(aqm), **options}
-    chosen = scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers)
-    asked = Experiment(title, (chosen,))
+    asked = _asked(values, link, title, allow_unequal_buffers=allow_unequal_buffers)
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
     settings: dict[str, Any] = {"engine": engine, "no_size_check": no_size_check, "executor": executor, "shard": shard}
+    settings["baseline"] = None if baseline is None else Path(baseline)
     return with_methods(
         experiment.checked(experiment.run_experiment(asked, "compare", jobs, folder, until=until, **settings))
     )
@@ -292,6 +311,20 @@ def merge(
     return with_methods(experiment.merge([*map(Path, parts)], Path(out), watcher, with_report=with_report))
 
 
+def _asked(values: dict[str, Any], link: Any, title: str, *, allow_unequal_buffers: bool) -> Experiment:
+    """Return the experiment of a comparison: one scenario, or one for each named link."""
+    if link is None:
+        return Experiment(title, (scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers),))
+    if (
+        not isinstance(link, Mapping)
+        or not link
+        or not all(isinstance(one, str) for pair in link.items() for one in pair)
+    ):
+        raise about("link", f"{link!r} is no mapping of names to texts, as {{'vdsl': 'rate 50mbit rtt 20ms'}}")
+    texts = [f"{name}={spec}" for name, spec in link.items()]
+    return replace(named_links(values, texts, allow_unequal_buffers=allow_unequal_buffers), title=title)
+
+
 def _named(aqm: Any) -> Any:
     """Return the AQMs with the names of those that are classes: they are registered."""
     every = aqm if isinstance(aqm, list | tuple) else [aqm]
@@ -304,7 +337,7 @@ def _named(aqm: Any) -> Any:
 
 def with_methods(plain: Plain) -> Result:
     """Return a result with these methods; what was summarised of it is kept."""
-    result = Result(plain.manifest, plain.frames, plain.folder)
+    result = Result(plain.manifest, plain.frames, plain.folder, since=plain.since)
     vars(result).update(vars(plain))
     return result
 

@@ -272,16 +272,12 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
     from aqmlab.cli import answer, baseline, show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import run_experiment
-    from aqmlab.results.baseline import changes_json
     from aqmlab.results.result_json import document
     from aqmlab.runs import cluster
     from aqmlab.vocabulary.json_text import json_text
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
-    if how.shard is not None and how.baseline is not None:
-        raise InputError("--shard: contradicts --baseline, which needs all runs: compare what aqmlab merge makes")
-    kept = None if how.baseline is None else baseline.load(how.baseline, experiment, folder)
     with (
         show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
         nullcontext() if how.dask is None else cluster.connected(how.dask, tell) as executor,
@@ -298,15 +294,14 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
             executor=executor,
             shard=how.shard,
             until=until,
+            baseline=how.baseline,
         )
-    changed = [] if kept is None else baseline.write(result, kept, folder)
     if how.as_json is not None:
-        since = {} if kept is None else changes_json(changed, result, kept)
-        write_json(json_text({**document(result), **since}), how.as_json)
+        write_json(json_text(document(result)), how.as_json)
     if not how.quiet:
         console = Terminal(to_stderr=how.as_json == "-")
-        if kept is not None:
-            console.print(baseline.shown(changed, result, kept))
+        if result.since is not None:
+            console.print(baseline.shown(result))
         console.print(answer.result(result, folder, console.width, verbose=how.verbose))
     elif how.as_json != "-":
         give(folder)

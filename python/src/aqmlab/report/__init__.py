@@ -21,12 +21,14 @@ from aqmlab.plots import Figure, drawable
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
 from aqmlab.results import over_settings, swept
+from aqmlab.results.baseline import FILE as BASELINE
+from aqmlab.results.baseline import by_discipline
 from aqmlab.results.differences import Comparison
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps
 from aqmlab.results.noticeable import explained, is_noticed
 from aqmlab.results.result_json import family
-from aqmlab.results.setting_line import setting_line, sweep_line
+from aqmlab.results.setting_line import LINK, setting_line, sweep_line
 from aqmlab.results.settings import aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
@@ -115,6 +117,8 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         ],
         disciplines={one.name: one for one in (*registry.disciplines(), *registry.of_papers())},
         again=_again(result),
+        since=by_discipline(result),
+        baseline_file=BASELINE,
         data=_script(numbers),
     )
 
@@ -135,6 +139,8 @@ def _again(result: Result) -> str:
     """Return the command that runs the same again; nothing for a sweep that is a sample, or of an older folder."""
     options = result.manifest["points"][0].get("options") or {}
     given, swept_values = options.get("given", {}), _swept_values(result)
+    if LINK in swept_values:
+        return _links_again(result)
     if not given or math.prod(map(len, swept_values.values())) != len(result.points):
         return ""
     parts = ["aqmlab", "sweep" if swept_values else "compare"]
@@ -144,6 +150,24 @@ def _again(result: Result) -> str:
         if name not in swept_values:
             parts += [part for value in values for part in (f"--{name.replace('_', '-')}", value)]
     return shlex.join([*parts, *(["--allow-unequal-buffers"] if options.get("allow_unequal_buffers") else [])])
+
+
+def _links_again(result: Result) -> str:
+    """Return the command of a comparison over named links: what all have in common is given once."""
+    every = [point.get("options") or {} for point in result.manifest["points"]]
+    given = [one.get("given", {}) for one in every]
+    if not all(given):
+        return ""
+    of_links = every[0].get("varied", ())
+    parts = ["aqmlab", "compare"]
+    for point, own in zip(result.points, given, strict=True):
+        spec = " ".join(f"{name.replace('_', '-')} {values[0]}" for name, values in own.items() if name in of_links)
+        parts += ["--link", f"{point[LINK]}={spec}"]
+    for name, values in given[0].items():
+        if name in of_links:
+            continue
+        parts += [part for value in values for part in (f"--{name.replace('_', '-')}", value)]
+    return shlex.join([*parts, *(["--allow-unequal-buffers"] if every[0].get("allow_unequal_buffers") else [])])
 
 
 def _swept_values(result: Result) -> dict[str, list[str]]:

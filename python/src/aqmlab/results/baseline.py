@@ -16,6 +16,8 @@ from aqmlab.vocabulary import metrics
 if TYPE_CHECKING:
     from aqmlab.results.model import Result
 
+# The file of a result folder that has them.
+FILE = "baseline.json"
 # What may differ: the disciplines, how many seeds there are, and what follows from how the options were written.
 FREE = ("aqm", "seeds", "first_seed", "rules", "defaults")
 
@@ -126,10 +128,25 @@ def changes_json(found: Sequence[Change], result: Result, baseline: Result) -> d
                 "p_holm": one.difference.p_holm,
                 "distinguishable": one.difference.is_distinguishable,
                 "equal": one.old == one.new and one.difference.is_zero,
+                "words": one.words,
             }
             for one in found
         ],
     }
 
 
-__all__ = ["Change", "changes", "changes_json", "first_difference"]
+def by_discipline(result: Result) -> list[tuple[str, list[str], bool]]:
+    """Return for each discipline and scenario its name, what changed in words, and whether anything did."""
+    found = result.since["changes"] if result.since else []
+    lines = []
+    for point in result.points:
+        place = " ".join(f"{key} {value}" for key, value in point.items())
+        for aqm in result.aqms:
+            own = [one for one in found if one["aqm"] == aqm and one.get("point", {}) == point]
+            changed = [one["words"] for one in own if not one["equal"]]
+            still = "the same in every run" if own else "not in the baseline, or no seed in common"
+            lines.append((f"{aqm} {place}".strip(), changed or [still], bool(changed)))
+    return lines
+
+
+__all__ = ["FILE", "Change", "by_discipline", "changes", "changes_json", "first_difference"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ class Result:
     frames: Frames
     folder: Path | None = None
     compared: tuple[str, ...] = differences.COMPARED
+    #: What changed since a baseline, if there is one, as plain data: ``baseline`` and ``changes``.
+    since: Mapping[str, Any] | None = None
 
     @property
     def title(self) -> str:

@@ -37,6 +37,7 @@ def document(result: Result) -> dict[str, Any]:
         "differences": [_tagged(result, one.point, _difference(one)) for one in result.comparisons],
         **_stop(result),
         "rankings": [_tagged(result, one.point, _ranking(one)) for one in result.rankings],
+        **({key: result.since[key] for key in ("baseline", "changes")} if result.since else {}),
     }
 
 

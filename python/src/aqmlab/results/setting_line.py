@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # More groups of flows are counted.
 MOST_GROUPS = 4
 BITS_PER_MBIT = 1e6
+# The swept name of named links.
+LINK = "link"
 NANOS_PER_MS = 1e6
 
 
@@ -32,15 +34,32 @@ def setting_line(result: Result, point: int = 0) -> str:
 def sweep_line(result: Result) -> str:
     """Return a sweep in one line: what varies, and between which ends."""
     names = {name: list(dict.fromkeys(point[name] for point in result.points)) for name in result.points[0]}
-    varied = [f"{name} {_values(values)}" for name, values in names.items()]
+    varied = [f"{name} {_values(values)}" for name, values in names.items() if name != LINK]
     scenario = result.scenarios[0]
     fixed = []
     for name, write in (("rate", rate), ("rtt", span)):
         values = {str(one.get(name) or "") for one in result.scenarios}
         if len(values) == 1 and "" not in values:
             fixed.append(write(values.pop()))
-    parts = [f"{len(result.points)} settings: {'; '.join(varied)}", ", ".join(fixed)]
+    settings = f"{len(result.points)} settings: {'; '.join(varied)}" if varied else ""
+    flows = {(*one["flows"], *one["capture"]) for one in result.scenarios}
+    traffic = _traffic(scenario["flows"], scenario["capture"]) if len(flows) == 1 else ""
+    parts = [settings, _links(result), ", ".join(fixed), traffic]
     return " · ".join(part for part in (*parts, _runs(scenario)) if part)
+
+
+def _links(result: Result) -> str:
+    """Named links, each with the rate and the round-trip time in which it differs from the others."""
+    if LINK not in result.points[0]:
+        return ""
+    known = {point[LINK]: scenario for point, scenario in zip(result.points, result.scenarios, strict=True)}
+    varied = [
+        write
+        for write in (_rate, lambda one: span(one["rtt"]) if one.get("rtt") else "")
+        if len({write(one) for one in known.values()}) > 1
+    ]
+    shown = [(name, ", ".join(filter(None, (write(one) for write in varied)))) for name, one in known.items()]
+    return f"{len(known)} links: " + ", ".join(f"{name} ({what})" if what else name for name, what in shown)
 
 
 def _values(values: Sequence[str]) -> str:
@@ -72,16 +91,18 @@ def span(text: str) -> str:
 
 def _link(scenario: Mapping[str, Any]) -> list[str]:
     topology = str(scenario["topology"])
-    if scenario.get("link_trace"):
-        link = f"trace {Path(scenario['link_trace']).name} (mean {rate(scenario['link_trace_mean_rate'])})"
-    else:
-        link = rate(scenario["rate"]) if scenario.get("rate") else ""
     return [
         topology if topology != "dumbbell" else "",
-        link,
+        _rate(scenario),
         span(scenario["rtt"]) if scenario.get("rtt") else "",
         _buffer(scenario),
     ]
+
+
+def _rate(scenario: Mapping[str, Any]) -> str:
+    if scenario.get("link_trace"):
+        return f"trace {Path(scenario['link_trace']).name} (mean {rate(scenario['link_trace_mean_rate'])})"
+    return rate(scenario["rate"]) if scenario.get("rate") else ""
 
 
 def _buffer(scenario: Mapping[str, Any]) -> str:

@@ -41,6 +41,15 @@ def settings(result: Result) -> list[Setting]:
         note = rule if rule != "as given" else "default" if is_default else ""
         # A sweep may change what follows from it: the buffer with the round-trip time.
         every = list(dict.fromkeys(_value(option.name, one.get(option.name)) for one in result.scenarios))
+        if len(every) > 1 and "link" in swept:
+            own = [
+                (point["link"], _value(option.name, one.get(option.name)))
+                for point, one in zip(result.points, result.scenarios, strict=True)
+            ]
+            found.append(
+                Setting(name, "; ".join(dict.fromkeys(f"{link}: {text}" for link, text in own)), "of each link")
+            )
+            continue
         if len(every) > 1:
             given = ", ".join(result.manifest["points"][0].get("options", {}).get("given", {}).get(option.name, ()))
             found.append(

@@ -127,6 +127,11 @@ impl Aggregate {
         }
     }
 
+    /// The same without MPDUs.
+    pub fn emptied(&self) -> Aggregate {
+        Aggregate { mpdus: 0, octets: 0, single: 0, ..*self }
+    }
+
     /// Takes an MPDU, unless it is full. The first one fits however long it takes: it is sent alone.
     pub fn push(&mut self, mpdu: u32) -> bool {
         let octets = self.octets + u64::from(subframe_octets(mpdu));

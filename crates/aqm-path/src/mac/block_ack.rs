@@ -113,12 +113,9 @@ impl Originator {
         }
     }
 
-    /// Gives up everything that waits.
-    pub fn clear(&mut self, dropped: &mut impl FnMut(Mpdu)) {
-        while let Some(mpdu) = self.retries.pop_front() {
-            self.resolve(mpdu.sequence);
-            dropped(mpdu);
-        }
+    /// What waits to be sent again, in order.
+    pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
+        self.retries.iter()
     }
 }
 
@@ -131,6 +128,11 @@ impl Recipient {
     /// Packets that wait for earlier ones.
     pub fn waiting(&self) -> u32 {
         self.waiting
+    }
+
+    /// What has come and waits for earlier ones, in order.
+    pub fn held(&self) -> impl Iterator<Item = &Arrived> {
+        self.held.iter().flatten()
     }
 
     /// An MPDU has come: what can be released goes to `release` in order. `false` if it is a duplicate.
@@ -207,9 +209,7 @@ mod tests {
         assert_eq!(originator.take_retry().map(|mpdu| mpdu.sequence), Some(0));
         originator.resolve(0);
         assert_eq!((originator.start(), originator.has_room(), originator.retries()), (3, true, 1));
-        let mut dropped = Vec::new();
-        originator.clear(&mut |mpdu| dropped.push(mpdu.id));
-        assert_eq!((dropped, originator.start()), (vec![3], 4));
+        assert_eq!(originator.waiting().map(|mpdu| mpdu.id).collect::<Vec<_>>(), [3]);
     }
 
     #[test]

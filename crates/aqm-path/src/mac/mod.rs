@@ -6,6 +6,7 @@
 pub mod airtime;
 pub mod ampdu;
 pub mod block_ack;
+pub mod channel;
 pub mod edca;
 pub mod errors;
 pub mod rates;

@@ -1,0 +1,106 @@
+//! What a channel is built from, with the checks of it.
+
+use super::super::airtime::{Band, Timing};
+use super::super::ampdu::Limits;
+use super::super::edca::{Access, Rules};
+use super::super::errors::{Errors, ModeTrace};
+use aqm_core::input_error::InputError;
+use aqm_core::units::Span;
+
+/// What a sender does if no block ACK comes; implementations differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missed {
+    /// The aggregate is sent again, as the hardware of ath9k does.
+    Retransmit,
+    /// It asks for the block ACK, as ns-3 does (`UseExplicitBarAfterMissedBlockAck`).
+    Request,
+}
+
+/// A station, and what lies between it and the access point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// Its mode in both directions over time.
+    pub modes: ModeTrace,
+    /// Losses in both directions.
+    pub errors: Errors,
+}
+
+/// A channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Slot, SIFS and basic rates.
+    pub timing: Timing,
+    /// The rules of contention.
+    pub rules: Rules,
+    /// The categories of the access point.
+    pub access_point: [Access; 4],
+    /// Those of stations.
+    pub stations: [Access; 4],
+    /// How large aggregates become.
+    pub limits: Limits,
+    /// MPDUs that may be unacknowledged for a station and category.
+    pub window: u16,
+    /// How often an MPDU is sent again before it is given up.
+    pub retries: u8,
+    /// How long after it was taken from the queue a packet is given up.
+    pub lifetime: Span,
+    /// What follows a missed block ACK.
+    pub missed: Missed,
+    /// The probability that a response is lost.
+    pub response_loss: f64,
+    /// PPDUs of more octets are preceded by RTS and CTS; none if there is no such number.
+    pub rts_above: Option<u64>,
+    /// Aggregates that stand ready in the hardware, that on the air included; with none one is built when the medium is
+    /// won.
+    pub hardware: u8,
+    /// Packets in the queue of the driver, which has one for each receiver and takes turns; with none the queue above is
+    /// asked for each aggregate.
+    pub driver: u32,
+}
+
+impl Config {
+    /// A channel of a band as Linux' ath9k with mac80211 has it: two aggregates in the hardware, no queue between it and
+    /// the packets.
+    pub fn of(band: Band) -> Config {
+        Config {
+            timing: Timing::of(band),
+            rules: Rules::default(),
+            access_point: Access::ACCESS_POINT,
+            stations: Access::STATION,
+            limits: Limits::ATH9K,
+            window: 64,
+            // dot11ShortRetryLimit (IEEE 802.11-2020, annex C).
+            retries: 7,
+            // dot11EDCATableMSDULifetime is 500 TU (9.4.2.28): 512 ms.
+            lifetime: Span::from_millis(512),
+            missed: Missed::Retransmit,
+            response_loss: 0.0,
+            rts_above: None,
+            hardware: 2,
+            driver: 0,
+        }
+    }
+
+    /// Refuses what cannot be.
+    ///
+    /// # Errors
+    /// If a part is out of range.
+    pub fn check(&self) -> Result<(), InputError> {
+        self.limits.check()?;
+        self.access_point.iter().chain(&self.stations).try_for_each(Access::check)?;
+        if !(1..=1024).contains(&self.window) {
+            return Err(InputError::field("window", self.window, "allowed is 1 to 1024"));
+        }
+        if !(0.0..1.0).contains(&self.response_loss) {
+            let allowed = "allowed is 0 up to, but not, 1";
+            return Err(InputError::field("response_loss", self.response_loss, allowed));
+        }
+        if self.lifetime == Span::ZERO {
+            return Err(InputError::field("lifetime", self.lifetime, "it must be greater than zero"));
+        }
+        if self.hardware > 8 {
+            return Err(InputError::field("hardware", self.hardware, "allowed is 0 to 8"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! What must hold on a channel at any time, checked by whoever runs it.
+
+use super::{Channel, Outcome};
+use aqm_core::units::{Span, Time};
+
+impl Channel {
+    /// What does not hold at `now`, in one line. Call it between any two calls.
+    ///
+    /// # Errors
+    /// If airtimes do not add up, packets are neither delivered, dropped nor held, or an aggregate is larger than allowed.
+    pub fn check(&self, now: Time) -> Result<(), String> {
+        self.check_airtime(now)?;
+        self.check_packets()?;
+        self.check_ready()
+    }
+
+    /// The time of all transmissions is the time for which the medium was busy, and not more than there was.
+    fn check_airtime(&self, now: Time) -> Result<(), String> {
+        let medium = &self.account.medium;
+        let begun = self.air.as_ref().map_or(Span::ZERO, |air| air.until.since(air.start));
+        let of_air = |collided: bool| match &self.air {
+            Some(air) if (air.sent.len() > 1) == collided => begun,
+            _ => Span::ZERO,
+        };
+        let apart = self.account.alone + of_air(false) + medium.collisions;
+        if apart != medium.busy {
+            return Err(format!("airtimes add up to {apart}, but the medium was busy for {}", medium.busy));
+        }
+        let ahead = medium.last.since(now);
+        if medium.busy > now.since(Time::ZERO) + ahead {
+            return Err(format!("the medium was busy for {} by {now}", medium.busy));
+        }
+        if let Some(air) = &self.air {
+            let longest = air.sent.iter().map(|one| one.airtime).max().unwrap_or(Span::ZERO);
+            let collided = air.sent.iter().any(|one| one.outcome == Outcome::Collided);
+            if air.until.since(air.start) != longest || collided != (air.sent.len() > 1) {
+                return Err(format!("a burst lasts {} for {longest} of air", air.until.since(air.start)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the MAC has taken is delivered, dropped or held.
+    fn check_packets(&self) -> Result<(), String> {
+        let on_air = self.air.iter().flat_map(|air| &air.sent);
+        let on_air = on_air.flat_map(|one| &one.ppdu.mpdus).filter(|mpdu| !mpdu.received).count() as u64;
+        let held: u64 = self.senders.iter().map(|sender| sender.held()).sum::<u64>() + on_air;
+        let taken: u64 = self.senders.iter().map(|sender| sender.taken).sum();
+        let dropped = self.account.dropped + self.dropped.len() as u64;
+        let released = self.account.released;
+        if taken != released + dropped + held {
+            let rest = format!("{released} released, {dropped} dropped, {held} held");
+            return Err(format!("the MAC took {taken} packets: {rest}"));
+        }
+        Ok(())
+    }
+
+    /// What stands ready is within the limits of aggregates, attempts and windows.
+    fn check_ready(&self) -> Result<(), String> {
+        let on_air = self.air.iter().flat_map(|air| &air.sent).map(|one| &one.ppdu);
+        let ready = self.senders.iter().flat_map(|sender| &sender.hardware);
+        for ppdu in on_air.chain(ready) {
+            let (limits, aggregate) = (&self.config.limits, &ppdu.aggregate);
+            let (count, mode) = (ppdu.mpdus.len(), aggregate.mode());
+            if count > usize::from(limits.mpdus_at(mode)) || usize::from(aggregate.mpdus()) != count {
+                return Err(format!("an aggregate of {} has {count} MPDUs", aggregate.mpdus()));
+            }
+            if count > 1 && aggregate.airtime(&self.config.timing) > limits.time {
+                return Err(format!("an aggregate takes {}", aggregate.airtime(&self.config.timing)));
+            }
+            if let Some(mpdu) = ppdu.mpdus.iter().find(|mpdu| mpdu.attempts > self.config.retries) {
+                return Err(format!("MPDU {} was sent {} times", mpdu.sequence, mpdu.attempts));
+            }
+            let is_ordered = ppdu.mpdus.windows(2).all(|pair| pair[0].sequence < pair[1].sequence);
+            let first = ppdu.mpdus.first().zip(ppdu.mpdus.last());
+            let span = first.map_or(0, |(first, last)| last.sequence.saturating_sub(first.sequence));
+            if !is_ordered || span >= u32::from(self.config.window) {
+                return Err(format!("an aggregate spans {span} sequence numbers, or repeats one"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,304 @@
+//! One queue of a node: what it has taken from the host, and the aggregates that it builds of it.
+
+use super::super::ampdu::Aggregate;
+use super::super::block_ack::{Mpdu, Originator, Recipient};
+use super::super::edca::ContenderId;
+use super::super::errors::ModeTrace;
+use super::super::rates::Mode;
+use super::config::{Config, Station};
+use super::{ACCESS_POINT, DropCause, Dropped, EVERYBODY, Queue, Source};
+use aqm_core::units::Time;
+use std::collections::VecDeque;
+
+/// A packet that the host has handed over, before it is an MPDU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) id: u64,
+    pub(super) octets: u32,
+    pub(super) taken: Time,
+}
+
+/// What is on its way to one receiver.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) to: u8,
+    pub(super) originator: Originator,
+    pub(super) recipient: Recipient,
+    /// Of the driver's queue; without one, what was taken but did not fit into the last aggregate.
+    pub(super) packets: VecDeque<Held>,
+    /// Sequence numbers that were given up, of which the receiver does not know.
+    pub(super) given_up: Vec<u32>,
+    /// A request stands ready.
+    pub(super) asked: bool,
+    /// Sent, but the block ACK was missed.
+    pub(super) unknown: Vec<Mpdu>,
+    /// When it was last built for, counted in aggregates.
+    built: u64,
+}
+
+/// A PPDU that stands ready.
+#[derive(Clone, Debug)]
+pub(super) struct Ppdu {
+    pub(super) to: u8,
+    pub(super) aggregate: Aggregate,
+    /// None, if it only asks for a block ACK.
+    pub(super) mpdus: Vec<Mpdu>,
+    /// A block ACK request goes before it.
+    pub(super) asks: bool,
+    /// How often it was sent.
+    pub(super) attempts: u8,
+}
+
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub(super) queue: Queue,
+    pub(super) contender: ContenderId,
+    pub(super) sessions: Vec<Session>,
+    /// Ready to be sent, the next first.
+    pub(super) hardware: VecDeque<Ppdu>,
+    built: u64,
+    /// Packets that it has taken so far.
+    pub(super) taken: u64,
+    /// When its TXOP ends; only while it has one.
+    pub(super) txop_end: Option<Time>,
+}
+
+impl Sender {
+    pub(super) fn new(queue: Queue, contender: ContenderId) -> Sender {
+        Sender {
+            queue,
+            contender,
+            sessions: Vec::new(),
+            hardware: VecDeque::new(),
+            built: 0,
+            taken: 0,
+            txop_end: None,
+        }
+    }
+
+    pub(super) fn session(&mut self, to: u8, window: u16) -> &mut Session {
+        let place = self.sessions.iter().position(|session| session.to == to).unwrap_or_else(|| {
+            self.sessions.push(Session {
+                to,
+                originator: Originator::new(window),
+                recipient: Recipient::new(window),
+                packets: VecDeque::new(),
+                given_up: Vec::new(),
+                asked: false,
+                unknown: Vec::new(),
+                built: 0,
+            });
+            self.sessions.len() - 1
+        });
+        &mut self.sessions[place]
+    }
+
+    /// Whether it holds anything to send.
+    fn holds_work(&self) -> bool {
+        !self.hardware.is_empty() || self.sessions.iter().any(Session::has_work)
+    }
+
+    /// Whether it has anything to send, or the host has for it.
+    pub(super) fn has_work(&self, source: &mut impl Source, now: Time) -> bool {
+        self.holds_work() || source.peek(self.queue, now).is_some()
+    }
+
+    /// Builds aggregates until `count` stand ready, or nothing is left.
+    pub(super) fn fill(
+        &mut self,
+        count: usize,
+        config: &Config,
+        stations: &[Station],
+        now: Time,
+        source: &mut impl Source,
+        dropped: &mut Vec<Dropped>,
+    ) {
+        while self.hardware.len() < count
+            && let Some(ppdu) = self.build(config, stations, now, source, dropped)
+        {
+            self.hardware.push_back(ppdu);
+        }
+    }
+
+    /// Takes packets from the host into the driver's queues, up to its limit.
+    fn fill_driver(&mut self, config: &Config, now: Time, source: &mut impl Source) {
+        let mut in_driver: usize = self.sessions.iter().map(|session| session.packets.len()).sum();
+        while in_driver < config.driver as usize
+            && let Some(to) = source.peek(self.queue, now)
+        {
+            let Some(msdu) = source.take(self.queue, to, now) else { break };
+            let held = Held { id: msdu.id, octets: msdu.octets, taken: now };
+            self.session(to, config.window).packets.push_back(held);
+            in_driver += 1;
+            self.taken += 1;
+        }
+    }
+
+    /// For whom the next aggregate is, and whether it may take packets from the host. With packets in the driver's queues
+    /// its receivers take turns. Otherwise the host's queue says whose turn it is, and what the MAC holds for a receiver
+    /// goes with it; alone only if the host has nothing for it, after those who were served longer ago.
+    fn next_receiver(&mut self, config: &Config, now: Time, source: &mut impl Source) -> Option<(u8, bool)> {
+        self.fill_driver(config, now, source);
+        let (queue, has_driver) = (self.queue, config.driver > 0);
+        let mut waiting: Option<(u64, u8)> = None;
+        for session in self.sessions.iter().filter(|session| session.has_work()) {
+            let is_longer = waiting.is_none_or(|(built, _)| session.built < built);
+            if is_longer && (has_driver || !source.waits(queue, session.to)) {
+                waiting = Some((session.built, session.to));
+            }
+        }
+        let held = waiting.map(|(_, to)| (to, false));
+        if has_driver {
+            return held;
+        }
+        let of = |to: u8| self.sessions.iter().find(|session| session.to == to);
+        // A receiver whose window is full must acknowledge first.
+        let is_blocked = |to: u8| of(to).is_some_and(|one| !one.originator.has_room() && !one.has_work());
+        let Some(turn) = source.peek(queue, now).filter(|to| !is_blocked(*to)) else { return held };
+        let served = of(turn).map_or(0, |session| session.built);
+        match waiting {
+            Some((built, _)) if built < served => held,
+            _ => Some((turn, true)),
+        }
+    }
+
+    fn build(
+        &mut self,
+        config: &Config,
+        stations: &[Station],
+        now: Time,
+        source: &mut impl Source,
+        dropped: &mut Vec<Dropped>,
+    ) -> Option<Ppdu> {
+        loop {
+            let (to, may_take) = self.next_receiver(config, now, source)?;
+            let mode = *self.mode(to, config, stations, now);
+            let dropped_before = dropped.len();
+            self.built += 1;
+            let (built, queue) = (self.built, self.queue);
+            let session = self.session(to, config.window);
+            session.built = built;
+            session.expire(config, queue, now, dropped);
+            let mut aggregate = Aggregate::new(&config.timing, &mode, &config.limits);
+            let mut mpdus = Vec::new();
+            let mut fits = |octets| aggregate.push(config.limits.mpdu_octets(&mode, octets));
+            while let Some(retry) = session.originator.first_retry()
+                && fits(retry.octets)
+            {
+                mpdus.extend(session.originator.take_retry());
+            }
+            let mut taken = 0;
+            // A retry that does not fit goes before what is new.
+            while session.originator.retries() == 0 && session.originator.has_room() {
+                if session.packets.is_empty() && may_take {
+                    let Some(msdu) = source.take(queue, to, now) else { break };
+                    session.packets.push_back(Held { id: msdu.id, octets: msdu.octets, taken: now });
+                    taken += 1;
+                }
+                let Some(held) = session.packets.front().copied() else { break };
+                if !fits(held.octets) {
+                    break;
+                }
+                session.packets.pop_front();
+                mpdus.push(session.originator.assign(held.id, held.octets, held.taken));
+            }
+            let asks = session.wants_request();
+            session.asked |= asks;
+            self.taken += taken;
+            if asks || !mpdus.is_empty() {
+                return Some(Ppdu { to, aggregate, mpdus, asks, attempts: 0 });
+            }
+            // Everything for it had expired: the next.
+            if dropped.len() == dropped_before {
+                return None;
+            }
+        }
+    }
+
+    /// The mode of a transmission to `to`.
+    fn mode<'a>(&self, to: u8, config: &'a Config, stations: &'a [Station], now: Time) -> &'a Mode {
+        let modes = |station: u8| ModeTrace::at(&stations[usize::from(station)].modes, now);
+        match (self.queue.node, to) {
+            // Multicast leaves at the lowest basic rate.
+            (_, EVERYBODY) => &config.timing.basic[0],
+            (ACCESS_POINT, station) | (station, _) => modes(station),
+        }
+    }
+
+    /// Packets that it holds and that have not been received, by a walk over all.
+    pub(super) fn held(&self) -> u64 {
+        let missing = |mpdus: &[Mpdu]| mpdus.iter().filter(|mpdu| !mpdu.received).count();
+        let ready: usize = self.hardware.iter().map(|ppdu| missing(&ppdu.mpdus)).sum();
+        let of_session = |session: &Session| {
+            let again = session.originator.waiting().filter(|mpdu| !mpdu.received).count();
+            session.packets.len() + again + missing(&session.unknown) + session.recipient.waiting() as usize
+        };
+        (ready + self.sessions.iter().map(of_session).sum::<usize>()) as u64
+    }
+
+    /// Gives up all that it holds, at either end, for one receiver or for all.
+    pub(super) fn clear(&mut self, only: Option<u8>, dropped: &mut Vec<Dropped>) {
+        let queue = self.queue;
+        let is_meant = |to: u8| only.is_none_or(|only| only == to);
+        let mut drop = |id: u64| dropped.push(Dropped { queue, id, cause: DropCause::Left });
+        for ppdu in self.hardware.iter().filter(|ppdu| is_meant(ppdu.to)) {
+            ppdu.mpdus.iter().filter(|mpdu| !mpdu.received).for_each(|mpdu| drop(mpdu.id));
+        }
+        for session in self.sessions.iter().filter(|session| is_meant(session.to)) {
+            let sent = session.originator.waiting().chain(&session.unknown);
+            sent.filter(|mpdu| !mpdu.received).for_each(|mpdu| drop(mpdu.id));
+            session.packets.iter().for_each(|held| drop(held.id));
+            // What waits for earlier ones at the receiver goes with it.
+            session.recipient.held().for_each(|arrived| drop(arrived.mpdu.id));
+        }
+        self.hardware.retain(|ppdu| !is_meant(ppdu.to));
+        self.sessions.retain(|session| !is_meant(session.to));
+    }
+}
+
+impl Session {
+    /// Whether something can be sent: new packets only within the window.
+    fn has_work(&self) -> bool {
+        let has_new = !self.packets.is_empty() && self.originator.has_room();
+        self.wants_request() || self.originator.retries() > 0 || has_new
+    }
+
+    /// Whether a block ACK request is to be sent, as the window has moved over what was given up.
+    fn wants_request(&self) -> bool {
+        let start = self.originator.start();
+        !self.asked && self.given_up.iter().any(|sequence| *sequence < start)
+    }
+
+    /// Gives up what is older than its lifetime.
+    fn expire(&mut self, config: &Config, queue: Queue, now: Time, dropped: &mut Vec<Dropped>) {
+        let is_over = |taken: Time| now.since(taken) > config.lifetime;
+        let cause = DropCause::Lifetime;
+        while let Some(mpdu) = self.originator.first_retry().copied()
+            && is_over(mpdu.taken)
+        {
+            self.originator.take_retry();
+            self.give_up(&mpdu, queue, cause, dropped);
+        }
+        while let Some(held) = self.packets.front().copied()
+            && is_over(held.taken)
+        {
+            self.packets.pop_front();
+            dropped.push(Dropped { queue, id: held.id, cause });
+        }
+    }
+
+    /// An MPDU is not sent again: the receiver must learn it.
+    pub(super) fn give_up(
+        &mut self,
+        mpdu: &Mpdu,
+        queue: Queue,
+        cause: DropCause,
+        dropped: &mut Vec<Dropped>,
+    ) {
+        self.originator.resolve(mpdu.sequence);
+        if !mpdu.received {
+            dropped.push(Dropped { queue, id: mpdu.id, cause });
+            self.given_up.push(mpdu.sequence);
+        }
+    }
+}

@@ -1,5 +1,5 @@
-// A home's line: asks the module which ways there are to run it, runs a household over each with several seeds, and shows
-// which way is named, what it brings, and the lines to paste. What is asked here is what `aqmlab advise` asks.
+// A home's line: asks the module for its setups, runs a household over each with several seeds, and shows
+// which setup is named, what it brings, and the lines to paste. What is asked here is what `aqmlab advise` asks.
 
 const LINE = { down: "16mbit", up: "1mbit", layer: "adsl", rtt: "40ms", buffer: "" };
 const BEATS_MS = 200;
@@ -44,7 +44,7 @@ class Asked {
       const worker = new Worker(workerUrl);
       worker.onmessage = ({ data }) => this.hear(worker, data);
       worker.onerror = ({ message }) => this.hear(worker, { error: `the simulator stopped: ${message}` });
-      worker.postMessage({ module, question: { ask: "ways", line } });
+      worker.postMessage({ module, question: { ask: "setups", line } });
       return worker;
     });
     this.waiting = count;
@@ -58,7 +58,7 @@ class Asked {
   hear(worker, { answer, error, key }) {
     if (this.isOver) return;
     if (error) return this.fail(error);
-    if (!this.told) this.plan(answer);
+    if (!this.asked) this.plan(answer);
     if (key) {
       this.found.get(key).push(answer.values);
       this.done += 1;
@@ -74,13 +74,14 @@ class Asked {
     this.onProblem(error);
   }
 
-  plan(told) {
-    this.told = told;
-    const minutes = (told.plan.duration_s - told.warmup_s) / 60;
-    for (let seed = 1; seed <= told.plan.quick_seeds; seed++) {
-      for (const { way } of told.ways) this.tasks.push({ household: { scenario: setup.advice.scenario, line: this.line, way, minutes }, seed, key: way.name });
+  plan(asked) {
+    this.asked = asked;
+    const minutes = (asked.plan.duration_s - asked.warmup_s) / 60;
+    const { scenario } = setup.advice;
+    for (let seed = 1; seed <= asked.plan.quick_seeds; seed++) {
+      for (const { setup } of asked.setups) this.tasks.push({ household: { scenario, line: this.line, setup, minutes }, seed, key: setup.name });
     }
-    for (const { way } of told.ways) this.found.set(way.name, []);
+    for (const { setup } of asked.setups) this.found.set(setup.name, []);
     this.total = this.tasks.length;
   }
 
@@ -95,11 +96,11 @@ class Asked {
       if (error) return this.onProblem(error);
       if (choice) {
         asker.terminate();
-        return this.onEnd({ ...this.told, ...choice, means, paste: answer });
+        return this.onEnd({ ...this.asked, ...choice, means, paste: answer });
       }
       choice = answer;
-      const { way } = this.told.ways.find((one) => one.way.name === choice.named);
-      asker.postMessage({ question: { ask: "paste", line: this.line, way } });
+      const { setup } = this.asked.setups.find((one) => one.setup.name === choice.named);
+      asker.postMessage({ question: { ask: "paste", line: this.line, setup } });
     };
     asker.postMessage({ module, question: { ask: "choice", means } });
   }
@@ -175,15 +176,15 @@ function showAnswer(found, texts) {
     rank: found.ranked.find((one) => one.name === name),
     values: found.means.find((one) => one.name === name).values,
   }));
-  const { way, shaped } = found.ways.find((one) => one.way.name === found.named);
+  const { setup: chosen, shaped } = found.setups.find((one) => one.setup.name === found.named);
   const changes = found.named !== AS_IT_IS;
-  $("headline").textContent = headline(way, shaped, then.rank.grade);
+  $("headline").textContent = headline(chosen, shaped, then.rank.grade);
   const rows = [["Grade", "", [now.rank.grade, then.rank.grade]]];
   const figures = [...BESIDE, ...setup.advice.figures.map(({ name, title, unit, digits }) => [name, title, unit.replace("median / ", ""), digits])];
   for (const [name, title, unit, digits] of figures) rows.push([title, unit, [now, then].map(({ values }) => values[name]?.toFixed(digits) ?? "-")]);
   fill($("brings"), ["", "As it is", ...(changes ? [found.named] : [])], rows.map(([title, unit, values]) => [unit ? `${title} (${unit})` : title, ...values.slice(0, changes ? 2 : 1)]));
   const order = found.ranked.toSorted((one, other) => one.behind - other.behind);
-  fill($("ways"), ["Setup", "Grade", "Behind, steps"], order.map((one) => [one.name, one.grade, one.behind.toFixed(1)]));
+  fill($("setups"), ["Setup", "Grade", "Behind, steps"], order.map((one) => [one.name, one.grade, one.behind.toFixed(1)]));
   for (const [system, name] of Object.entries(found.paste.interfaces)) $(`interface-${system}`).textContent = name;
   for (const [id, lines] of Object.entries({ tc: found.paste.tc, undo: found.paste.undo, sqm: found.paste.sqm })) {
     $(id).textContent = lines.join("\n");
@@ -201,11 +202,11 @@ function size(text) {
   return text.endsWith("kb") ? text.replace("kb", " KiB") : `${Math.round(parseInt(text) / 1024)} KiB`;
 }
 
-function headline(way, shaped, grade) {
-  if (way.name === AS_IT_IS) return POOR.includes(grade) ? "Nothing tried here makes this line good: leave it as it is." : `Leave the line as it is: nothing tried here is noticeably better. Grade ${grade}.`;
-  if (!way.share) return `Use ${way.name} (${way.about}): grade ${grade}.`;
+function headline(chosen, shaped, grade) {
+  if (chosen.name === AS_IT_IS) return POOR.includes(grade) ? "Nothing tried here makes this line good: leave it as it is." : `Leave the line as it is: nothing tried here is noticeably better. Grade ${grade}.`;
+  if (!chosen.share) return `Use ${chosen.name} (${chosen.about}): grade ${grade}.`;
   const [down, up] = shaped.map((rate) => `${rate / 1e6} Mbit/s`);
-  return `Use ${way.name} (${way.about}), shaped to ${down} down and ${up} up: grade ${grade}.`;
+  return `Use ${chosen.name} (${chosen.about}), shaped to ${down} down and ${up} up: grade ${grade}.`;
 }
 
 // A table from texts: the first of a row is its heading.

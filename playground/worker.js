@@ -9,7 +9,7 @@ onmessage = ({ data }) => {
   const began = performance.now();
   try {
     if (data.module) simulator = new WebAssembly.Instance(data.module, {}).exports;
-    if (data.question) return postMessage({ answer: told(data.question) });
+    if (data.question) return postMessage({ answer: advised(data.question) });
     if (data.household) return postMessage({ answer: household(data), key: data.key });
     if (data.scenario) start(data);
     const { series } = answered(simulator.step(BigInt(data.untilNs)));
@@ -37,16 +37,16 @@ function give(data) {
   new Uint8Array(simulator.memory.buffer).set(bytes, at);
 }
 
-function told(question) {
+function advised(question) {
   give(question);
   return answered(simulator.advise());
 }
 
-// What a household notices of a run of its line in a way.
+// What a household notices of a run of its line in a setup.
 function household({ household: { minutes, ...asked }, seed }) {
-  start({ ...told({ ask: "scenario", ...asked }), seed });
+  start({ ...advised({ ask: "scenario", ...asked }), seed });
   const { report } = answered(simulator.report());
-  return told({ ask: "run", metrics: report.metrics, minutes });
+  return advised({ ask: "run", metrics: report.metrics, minutes });
 }
 
 function answered(length) {

@@ -17,8 +17,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from aqmlab.advice.thresholds import FIGURES, NOTICED_STEPS, SLIGHT_STEPS
-from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE
+from aqmlab.advice.setups import AS_IT_IS, USUAL_SHARE
+from aqmlab.advice.thresholds import FIGURES, NOTICEABLE_STEPS, SLIGHT_STEPS
 from aqmlab.files import shipped
 
 TITLES = {figure.name: figure.title.lower() for figure in FIGURES}
@@ -115,8 +115,8 @@ def found(given: Given, folder: Path, *, quick: bool) -> dict[str, Any]:
 
 def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
     """Return a line's row: what is named, what that brings and costs, the next one, and what `--quick` names."""
-    ways = _ways(full)
-    chosen, after = ways[full["advice"]], ways[full["runner_up"]]
+    setups = _setups(full)
+    chosen, after = setups[full["advice"]], setups[full["runner_up"]]
     worst = max(chosen["shortfalls"], key=lambda name: float(chosen["shortfalls"][name]))
     price = f"{TITLES[worst]}, {chosen['shortfalls'][worst]:.1f}" if chosen["shortfalls"][worst] >= 0.05 else "nothing"
     return _row(
@@ -127,8 +127,8 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
     )
 
 
-def _ways(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in told["ways"]}
+def _setups(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in told["setups"]}
 
 
 def _row(*cells: str) -> str:
@@ -137,8 +137,8 @@ def _row(*cells: str) -> str:
 
 def _cells(given: Given, told: dict[str, Any]) -> list[str]:
     """A line, what is named, and the figures as it is and with that."""
-    ways = _ways(told)
-    today, chosen = ways[AS_IT_IS], ways[told["advice"]]
+    setups = _setups(told)
+    today, chosen = setups[AS_IT_IS], setups[told["advice"]]
 
     def change(name: str, digits: int) -> str:
         return " → ".join(f"{one['figures'][name]['mean']:.{digits}f}" for one in (today, chosen))
@@ -156,11 +156,11 @@ def _cells(given: Given, told: dict[str, Any]) -> list[str]:
 
 
 def parted(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
-    """Return why the quick form names another way than the full one, as a point of a list."""
+    """Return why the quick form names another setup than the full one, as a point of a list."""
     name = full["advice"]
-    own, seen = _ways(full)[name], _ways(quick)[name]
+    own, seen = _setups(full)[name], _setups(quick)[name]
     behind, ahead = (
-        one[name]["behind"] - min(each["behind"] for each in one.values()) for one in (_ways(full), _ways(quick))
+        one[name]["behind"] - min(each["behind"] for each in one.values()) for one in (_setups(full), _setups(quick))
     )
     if own["grade"] != seen["grade"]:
         pings = (one["figures"]["ping_increase_ms"]["mean"] for one in (seen, own))
@@ -180,16 +180,16 @@ def doubted(folder: Path) -> str:
     buffers, shares = ([(one, found(one, folder, quick=False)) for one in some] for some in (BUFFERS, SHARES))
     named = dict.fromkeys(told["advice"] for _, told in buffers)
     assert len(named) == 1, f"what to use does hang on the buffer: {', '.join(named)}"
-    ends = [(_ways(told)[AS_IT_IS], _ways(told)[told["advice"]]) for _, told in buffers]
+    ends = [(_setups(told)[AS_IT_IS], _setups(told)[told["advice"]]) for _, told in buffers]
     most, *gains = (f"{today['behind'] - chosen['behind']:.1f}" for today, chosen in ends)
     poor, *grades = (today["grade"] for today, _ in ends)
     sizes = [int(one.others.rpartition(" ")[2].removesuffix("kb")) for one, _ in buffers[1:]]
-    usual, more = (_ways(told)[told["advice"]] for _, told in shares)
+    usual, more = (_setups(told)[told["advice"]] for _, told in shares)
     closer = usual["behind"] - more["behind"]
-    assert 0 < closer < NOTICED_STEPS, "another share of the rate would be named"
+    assert 0 < closer < NOTICEABLE_STEPS, "another share of the rate would be named"
     text = DOUBTED.format(
         times=" and ".join(f"{size * 1024 * 8 / 1e6:.0f} ms" for size in sizes),
-        buffers=f"the same way is named ({', '.join(named)})",
+        buffers=f"the same setup is named ({', '.join(named)})",
         gains=" and ".join(gains),
         most=most,
         as_it_is=" and ".join(grades),
@@ -206,21 +206,21 @@ def doubted(folder: Path) -> str:
 
 INTRO = """# What `advise` says of {all} lines
 
-Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same way for
+Written by `make advice-lines`. Each line is asked about in full and with `--quick`, which names the same setup for
 {same} of them. It stops after half of the runs for {stopped}, where the answer does not hang on the rest.
 
-"Behind" is in steps of which 1 is noticed and 3 annoy, summed over all figures of the household, beside the best of
-each figure on that line: it compares the ways of a line, not lines. Arrows go from the line as it is to the way that is
-named. A way shapes to {share:.0%} of the rate (or what its name says), so the total falls where the line was used well
-before. How it is chosen is told in [Choose for your home line](../how-to/line.md). Modems' buffers are typical ones
-(256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says otherwise.
+"Behind" is in steps of which 1 is noticeable and 3 annoying, summed over all figures of the household, beside the best
+of each figure on that line: it compares the setups of a line, not lines. Arrows go from the line as it is to the setup
+that is named. A setup shapes to {share:.0%} of the rate (or what its name says), so the total falls where the line was
+used well before. [Choose for your home line](../how-to/line.md) explains the choice. Modems' buffers are
+typical ones (256 KB, and 100 ms of a fast line), and round trips take 40 ms, unless the line says otherwise.
 
 The grade is of pings alone; RPM counts the round trips of the connections that fill the line too. A call's score
 hardly falls below 2 by delay alone, since that is where ITU-T G.107 lets its impairment end.
 """
 
 PARTED = """
-## Where the quick form names another way
+## Where the quick form names another setup
 
 It had stopped after half of the runs, and here a limit of the rule lies between what the two forms see:
 
@@ -230,7 +230,7 @@ DOUBTED = """
 ## Two assumptions
 
 **100 ms of buffer on a fast line.** Netalyzr's lines were those of 2010. On cable without AQM a provider has measured
-some 250 ms on the way up ([Flickinger et al., 2021](https://arxiv.org/abs/2107.13968)), so 100 are not many there; of
+some 250 ms on the uplink ([Flickinger et al., 2021](https://arxiv.org/abs/2107.13968)), so 100 are not many there; of
 fast fibre we know of no such measurement. With {times} on a line of 1 Gbit/s {buffers}, and brings {gains} steps where
 it brings {most} with 100 ms; as it is the line has grade {as_it_is} instead of {poor}. What to use does not hang on it,
 how much that brings does: look at the pings while the line is full.
@@ -238,8 +238,8 @@ how much that brings does: look at the pings while the line is full.
 **{share:.0%} of the rate, where 95 % would do.** 90 % is what
 [OpenWrt's guide](https://openwrt.org/docs/guide-user/network/traffic-shaping/sqm) says. On fibre of 100 Mbit/s 95 %
 carries {gain:.0%} more in total and is {closer:.1f} steps closer; the game's round trip is {games} ms. Less than a
-step is not noticed, so what is usual stays; where the overhead is known, as here, and pings stay short, `--share 95%`
-is fine.
+step is not noticeable, so what is usual stays; where the overhead is known, as here, and pings stay short,
+`--share 95%` is fine.
 """
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import __version__, scenario
-from aqmlab.advice import LAYERS, Line, layer, ways
+from aqmlab.advice import LAYERS, Line, layer, setups
 from aqmlab.advice.run import household
 from aqmlab.advice.thresholds import FIGURES
 from aqmlab.plots.label_styles import label_styles
@@ -133,7 +133,7 @@ def _plan(flow: str) -> scenario.Plan:
 def _advice() -> dict[str, Any]:
     """Return what is asked about a home's line: the household as resolved, layers and figures as declared."""
     line = Line(16_000_000, 1_000_000, layer("adsl"))
-    base = json.loads(scenario.resolve(household(line, ways(line)[:1], 1).points[0]).base.json)
+    base = json.loads(scenario.resolve(household(line, setups(line)[:1], 1).points[0]).base.json)
     return {
         # Nobody looks at what happens in a run.
         "scenario": {**base, "sample_ns": base["duration_ns"]},
@@ -157,7 +157,7 @@ def _looks(name: str) -> list[dict[str, Any]]:
 
 
 def _lighter(colour: str) -> str:
-    """Half way to white, for dark paper."""
+    """Halfway to white, for dark paper."""
     return "#" + "".join(f"{(int(colour[at : at + 2], 16) + 255) // 2:02x}" for at in (1, 3, 5))
 
 

@@ -1,4 +1,4 @@
-"""Advice for a line: its rates, ways, verdict, words, and lines to paste."""
+"""Advice for a line: its rates, setups, verdict, words, and lines to paste."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from browser import needs_browser, opened
 from conftest import Command, script
 
 from aqmlab import InputError
-from aqmlab.advice import LAYERS, Line, advice_json, advice_page, advise, autorate, layer, paste, run, ways, words
+from aqmlab.advice import LAYERS, Line, advice_json, advice_page, advise, autorate, layer, paste, run, setups, words
 from aqmlab.advice.bootstrap import agreement
 from aqmlab.advice.line import Plan
+from aqmlab.advice.setups import support
 from aqmlab.advice.thresholds import FIGURES, Difference
 from aqmlab.advice.verdict import GAME_MEDIAN, GRADES, PING, RPM, TOTAL, Ranked, best, grade, judge
-from aqmlab.advice.ways import support
 from aqmlab.scenario.registry import Spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,9 +78,9 @@ def tc_itself_understands_the_lines_to_paste() -> None:
     lines = []
     for kind in (*LAYERS.values(), *(one.with_overhead(8) for one in LAYERS.values())):
         line = Line(40_000_000, 2_000_000, kind, trace="x" if kind.name == "lte" else "")
-        for way in ways(line):
+        for setup in setups(line):
             for interface in ("", "eth0.7"):
-                lines += [*paste.tc(way, line, interface), *paste.undo(way, line, interface)]
+                lines += [*paste.tc(setup, line, interface), *paste.undo(setup, line, interface)]
     wrong = ["tc qdisc replace dev eth0.7 root cake bandwdth 5mbit", "tc qdisc add dev eth0.7 root fq_codel target 5x"]
     assert len(set(lines)) > 30
     assert list(_not_understood([*dict.fromkeys(lines), *wrong])) == wrong
@@ -93,20 +93,20 @@ def _not_understood(lines: Sequence[str]) -> list[str]:
     script = "".join(f"{line} 2>&1; echo '#' $?\n" for line in tried)
     path = {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
     ran = subprocess.run([*UNSHARED, "sh"], input=script, capture_output=True, text=True, env=path, timeout=60)
-    said = re.split(r"^# (\d+)\n", ran.stdout, flags=re.M)[:-1]
-    answers = zip(lines, said[::2], said[1::2], strict=True)
+    answered = re.split(r"^# (\d+)\n", ran.stdout, flags=re.M)[:-1]
+    answers = zip(lines, answered[::2], answered[1::2], strict=True)
     return [line for line, text, status in answers if status != "0" and not KERNEL.match(text)]
 
 
 @pytest.mark.parametrize("kind", LAYERS)
 def the_lines_to_paste_follow_the_manual_pages(kind: str) -> None:
     line = Line(40_000_000, 2_000_000, layer(kind), trace="x" if kind == "lte" else "")
-    for way in ways(line):
-        lines = paste.tc(way, line, "eth0.7")
-        assert bool(lines) == way.is_shaped
+    for setup in setups(line):
+        lines = paste.tc(setup, line, "eth0.7")
+        assert bool(lines) == setup.is_shaped
         for one in lines:
             assert TC.fullmatch(one), one
-        for one in paste.sqm(way, line, "eth0.7"):
+        for one in paste.sqm(setup, line, "eth0.7"):
             if one not in ("uci set sqm.eth0_7=queue", "uci commit sqm", "/etc/init.d/sqm restart"):
                 found = re.fullmatch(r"uci set sqm\.eth0_7\.(\w+)='([^']*)'", one)
                 assert found, one
@@ -129,11 +129,11 @@ def overheads_are_those_of_tc_cake() -> None:
 
 
 def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_not() -> None:
-    cake = next(way for way in ways(ADSL) if way.name == "cake")
+    cake = next(setup for setup in setups(ADSL) if setup.name == "cake")
     assert paste.tc(cake, ADSL)[0] == (
         "tc qdisc replace dev ppp0 root cake bandwidth 900kbit besteffort nat pppoe-llcsnap"
     )  # 90 % of 1 Mbit/s
-    codel = next(way for way in ways(ADSL) if way.name == "fq_codel")
+    codel = next(setup for setup in setups(ADSL) if setup.name == "fq_codel")
     # An interface of PPP has no Ethernet header.
     assert paste.tc(codel, ADSL, "pppoe-wan")[0].endswith("stab overhead 40 linklayer atm htb default 10")
     assert "uci set sqm.pppoe_wan.overhead='40'" in paste.sqm(codel, ADSL)
@@ -149,7 +149,7 @@ def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_no
     )
     assert paste.tc(codel, ADSL)[2].endswith("fq_codel target 20533us interval 115533us")
     vdsl = Line(65_000_000, 6_500_000, layer("vdsl"))
-    cake, codel = (next(way for way in ways(vdsl) if way.name == name) for name in ("cake", "fq_codel"))
+    cake, codel = (next(setup for setup in setups(vdsl) if setup.name == name) for name in ("cake", "fq_codel"))
     assert "uci set sqm.pppoe_wan.download='58500'" in paste.sqm(cake, vdsl)  # 65 x 0.9, and ptm
     assert "uci set sqm.pppoe_wan.iqdisc_opts='nat ptm'" in paste.sqm(cake, vdsl)
     assert "uci set sqm.pppoe_wan.download='57600'" in paste.sqm(codel, vdsl)  # x 64/65
@@ -158,10 +158,10 @@ def a_shaper_has_its_share_of_the_rate_and_a_stab_counts_what_the_kernel_does_no
 @pytest.mark.parametrize("kind", LAYERS)
 def the_rates_of_tc_and_of_openwrt_are_the_same(kind: str) -> None:
     line = Line(40_000_000, 2_000_000, layer(kind), trace="x" if kind == "lte" else "")
-    for way in ways(line):
-        if not way.is_shaped or not paste.has_script(way):
+    for setup in setups(line):
+        if not setup.is_shaped or not paste.has_script(setup):
             continue
-        printed, uci = "\n".join(paste.tc(way, line)), "\n".join(paste.sqm(way, line))
+        printed, uci = "\n".join(paste.tc(setup, line)), "\n".join(paste.sqm(setup, line))
         rates = re.findall(r"(?:bandwidth|htb rate) (\d+)kbit", printed)
         assert rates == re.findall(r"upload='(\d+)'", uci) + re.findall(r"download='(\d+)'", uci)
         assert printed.count("ptm") == uci.count(" ptm'")
@@ -201,25 +201,25 @@ def lines_to_paste_are_for_the_interface_that_sends_ip_packets(
     kind: str, overhead: int, linux: str, openwrt: str
 ) -> None:
     line = Line(16_000_000, 1_000_000, layer(kind).with_overhead(overhead), trace="x" if kind == "lte" else "")
-    for way in ways(line):
-        printed = [*paste.tc(way, line), *paste.undo(way, line)]
+    for setup in setups(line):
+        printed = [*paste.tc(setup, line), *paste.undo(setup, line)]
         assert {name for one in printed for name in re.findall(r"dev (\S+)", one)} <= {linux, "ifb-aqmlab"}
         assert all(one.split("=")[0].split(".")[1] == openwrt.replace("-", "_")
-                   for one in paste.sqm(way, line) if one.startswith("uci set"))  # fmt: skip
+                   for one in paste.sqm(setup, line) if one.startswith("uci set"))  # fmt: skip
         # It works there as it is meant.
-        if way.up.startswith("cake"):
+        if setup.up.startswith("cake"):
             assert " nat " in printed[0]
-            assert ("ack-filter" in printed[0]) == ("ack-filter" in way.name)
+            assert ("ack-filter" in printed[0]) == ("ack-filter" in setup.name)
     assert paste.interfaces(line).notice == ""
     found = paste.interfaces(line)
     assert (found.linux, found.openwrt) == (linux, openwrt)
 
 
 def below_the_interface_of_ppp_nothing_is_printed_that_does_nothing_there() -> None:
-    way = ways(ADSL)[-1]
-    assert "ack-filter" in way.up
+    setup = setups(ADSL)[-1]
+    assert "ack-filter" in setup.up
     for name in ("eth0", "wan", "eth0.7", "br-wan"):
-        lines = [*paste.tc(way, ADSL, name), *paste.sqm(way, ADSL, name)]
+        lines = [*paste.tc(setup, ADSL, name), *paste.sqm(setup, ADSL, name)]
         assert not [one for one in lines if re.search(r"\bnat\b|ack-filter", one)]
         assert paste.interfaces(ADSL, name).notice == (
             f"{name} carries PPPoE's frames, in which CAKE finds no IP packets for nat and ack-filter: with PPPoE the "
@@ -227,41 +227,44 @@ def below_the_interface_of_ppp_nothing_is_printed_that_does_nothing_there() -> N
         )
     for name in ("ppp0", "ppp1", "pppoe-wan"):
         assert paste.interfaces(ADSL, name).notice == ""
-        assert " nat " in paste.tc(way, ADSL, name)[0]
+        assert " nat " in paste.tc(setup, ADSL, name)[0]
 
 
 def a_slow_line_has_cake_with_other_shares_unless_one_is_given() -> None:
-    slow = ways(Line(4_000_000, 1_000_000, layer("adsl")), only_usual=True)
-    assert [way.name for way in slow][3:] == ["cake at 95%", "cake at 80%", "cake at 70%"]
-    assert [way.share for way in slow[1:]] == [0.9, 0.9, 0.95, 0.8, 0.7]
-    assert "ack-filter" in ways(ADSL)[-1].up
+    slow = setups(Line(4_000_000, 1_000_000, layer("adsl")), only_usual=True)
+    assert [setup.name for setup in slow][3:] == ["cake at 95%", "cake at 80%", "cake at 70%"]
+    assert [setup.share for setup in slow[1:]] == [0.9, 0.9, 0.95, 0.8, 0.7]
+    assert "ack-filter" in setups(ADSL)[-1].up
     for line in (Line(4_000_000, 1_000_000, layer("adsl"), share=0.85), Line(50_000_000, 10_000_000, layer("vdsl"))):
-        assert len({way.share for way in ways(line) if way.is_shaped}) == 1
+        assert len({setup.share for setup in setups(line) if setup.is_shaped}) == 1
 
 
 def intervals_are_as_long_as_the_way_to_the_servers() -> None:
-    far = ways(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms", share=0.9), only_usual=True)
+    far = setups(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms", share=0.9), only_usual=True)
     # tc-cake(8): rtt is the interval, and a twentieth of it the target.
-    assert [way.down for way in far[1:]] == ["cake besteffort rtt 600ms", "fq_codel target 30000us interval 600000us"]
+    assert [setup.down for setup in far[1:]] == [
+        "cake besteffort rtt 600ms",
+        "fq_codel target 30000us interval 600000us",
+    ]
     line = Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms")
     assert "uci set sqm.eth0.iqdisc_opts='nat rtt 600ms'" in paste.sqm(far[1], line)
     assert "uci set sqm.eth0.eqdisc_opts='target 30000us interval 600000us'" in paste.sqm(far[2], line)
-    near = ways(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="100ms", share=0.9), only_usual=True)
-    assert [way.down for way in near[1:]] == ["cake besteffort", "fq_codel target 5ms interval 100ms"]
+    near = setups(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="100ms", share=0.9), only_usual=True)
+    assert [setup.down for setup in near[1:]] == ["cake besteffort", "fq_codel target 5ms interval 100ms"]
 
 
 def every_way_is_a_discipline_of_the_registry() -> None:
     for kind in LAYERS:
-        for way in ways(Line(300_000_000, 20_000_000, layer(kind))):
-            for text in filter(None, (way.down, way.up, way.modem)):
+        for setup in setups(Line(300_000_000, 20_000_000, layer(kind))):
+            for text in filter(None, (setup.down, setup.up, setup.modem)):
                 Spec.parse(text)
-    assert ways(Line(300_000_000, 20_000_000, layer("cable")))[-1].modem == "docsis_pie"
+    assert setups(Line(300_000_000, 20_000_000, layer("cable")))[-1].modem == "docsis_pie"
 
 
 class _Runs:
-    """Runs of three ways with the same seeds: a bad one, a good one, and one as good."""
+    """Runs of three setups with the same seeds: a bad one, a good one, and one as good."""
 
-    points = ({"way": "as it is"}, {"way": "cake"}, {"way": "fq_codel"})
+    points = ({"setup": "as it is"}, {"setup": "cake"}, {"setup": "fq_codel"})
 
     def __init__(self, seeds: int) -> None:
         rows = []
@@ -272,16 +275,16 @@ class _Runs:
                 row |= {"video_bitrate_mbit": 2.0, "class.download.goodput_mbit": 5.0, "class.backup.goodput_mbit": 0.5}
                 row |= {"rtt_base_ms": 40.0, "class.download.rtt_mean_ms": 50.0, "class.backup.rtt_mean_ms": 70.0}
                 for name in ("game", "ping"):
-                    for way in ("up", "down"):
-                        row |= {f"class.{name}_{way}.{metric}": 30.0 for metric in ("owd_p99_ms", "owd_mean_ms")}
+                    for direction in ("up", "down"):
+                        row |= {f"class.{name}_{direction}.{metric}": 30.0 for metric in ("owd_p99_ms", "owd_mean_ms")}
                 rows.append(row)
         self.runs = pl.DataFrame(rows)
         delays = [(20_000_000, 3), (90_000_000, 1)]
         self.histograms = pl.DataFrame(
             [
-                (point, f"class.game_{way}.owd", value, count)
+                (point, f"class.game_{direction}.owd", value, count)
                 for point in range(3)
-                for way in ("up", "down")
+                for direction in ("up", "down")
                 for value, count in delays
             ],
             ["point", "name", "value_ns", "count"],
@@ -289,7 +292,7 @@ class _Runs:
         )
 
 
-def a_way_is_worse_where_it_is_noticed_and_the_best_supported_of_the_alike_is_chosen() -> None:
+def a_setup_is_worse_where_it_is_noticeable_and_the_best_supported_of_the_alike_is_chosen() -> None:
     verdict = judge(_Runs(6), 1.0)  # type: ignore[arg-type]
     assert verdict.chosen == "cake"
     # 0.01 of MOS, and 5 ms of a page's 2 s, with intervals as narrow.
@@ -356,25 +359,25 @@ def a_poor_grade_is_advised_only_if_there_is_no_other() -> None:
     assert verdict.chosen == "cake"
 
 
-def a_difference_that_is_noticed_is_one_step_and_one_that_annoys_three() -> None:
+def a_difference_that_is_noticeable_is_one_step_and_one_that_annoys_three() -> None:
     for figure in FIGURES:
         best_value = 3.0
         sign = -1 if figure.is_more_better else 1
-        for difference, steps in ((figure.noticed, 1.0), (figure.annoying, 3.0)):
+        for difference, steps in ((figure.noticeable, 1.0), (figure.annoying, 3.0)):
             value = best_value + sign * difference.of(best_value)
             assert figure.shortfall(value, best_value) == pytest.approx(steps), figure.name
         assert figure.shortfall(best_value - sign, best_value) == 0.0
         assert figure.shortfall(best_value + sign * 1e6, best_value) == 4.0
-        assert figure.noticed.source
+        assert figure.noticeable.source
         assert figure.annoying.source
-        assert figure.noticed.of(best_value) < figure.annoying.of(best_value)
+        assert figure.noticeable.of(best_value) < figure.annoying.of(best_value)
     assert Difference(25.0, 0.2, "").of(200.0) == 40.0
 
 
 def the_way_that_brings_most_is_named_although_another_has_fewer_figures_that_are_worse() -> None:
     # What ADSL had: CAKE is a little slower in a download; FQ-PIE is far slower in a game, with a worse grade.
     runs = _Runs(6)
-    runs.points = ({"way": "as it is"}, {"way": "cake"}, {"way": "fq_pie"})
+    runs.points = ({"setup": "as it is"}, {"setup": "cake"}, {"setup": "fq_pie"})
     columns = {
         "mos_mean": (2.1, 4.23, 3.66),
         "class.game_up.owd_p99_ms": (2400.0, 97.0, 446.0),
@@ -416,7 +419,7 @@ def round_trips_a_minute_are_the_mean_of_the_pings_and_of_those_under_load() -> 
     values = judge(_Runs(2), 1.0).of("cake").values  # type: ignore[arg-type]
     # Pings take 30 + 30 ms, the download 50 ms and the backup 70.
     assert values[RPM].value == pytest.approx((60_000 / 60 + 60_000 / 60) / 2)
-    # Three of four packets take 20 ms each way.
+    # Three of four packets take 20 ms in each direction.
     assert values[GAME_MEDIAN].value == pytest.approx(40.0)
 
 
@@ -437,9 +440,9 @@ def the_page_of_24_lines_has_each_line_and_no_worse_grade_than_today() -> None:
         steps = letters.index(then) - letters.index(grade_after)
         assert steps <= 0 or float(behind_after) > behind_then, named
         assert ("closer, " in after) == (float(behind_after) < behind_then and steps >= 0), after
-    told = " ".join(page.split())
-    assert f"for {sum(one[-1] == 'same' for one in cells)} of them" in told
-    # Each that the quick form answers in another way has a reason.
+    text = " ".join(page.split())
+    assert f"for {sum(one[-1] == 'same' for one in cells)} of them" in text
+    # Each that the quick form answers differently has a reason.
     parted = [one[0] for one in cells if one[-1] != "same"]
     assert re.findall(r"^- (.+?): not ", page, re.M) == parted
 
@@ -459,7 +462,7 @@ def the_reason_for_another_way_in_a_hurry_is_the_limit_that_lies_between(
     full, quick = (
         {
             "advice": "cake",
-            "ways": [
+            "setups": [
                 {"name": name, "grade": grade, "behind": far, "figures": {"ping_increase_ms": {"mean": 7.0}}}
                 for name, far in zip(("cake", "pie"), own, strict=True)
             ],
@@ -485,9 +488,9 @@ def a_home_line_gets_advice_in_words_with_lines_to_paste(aqmlab: Command, monkey
     )  # fmt: skip
     assert ended.status == 0, ended.err
     document = json.loads(Path("a.json").read_text())
-    assert [one["name"] for one in document["ways"]][:2] == ["as it is", "cake"]
-    assert set(document["ways"][0]["figures"]) == {*(one.name for one in FIGURES), PING, RPM, GAME_MEDIAN, TOTAL}
-    assert document["ways"][0]["grade"] == "F"
+    assert [one["name"] for one in document["setups"]][:2] == ["as it is", "cake"]
+    assert set(document["setups"][0]["figures"]) == {*(one.name for one in FIGURES), PING, RPM, GAME_MEDIAN, TOTAL}
+    assert document["setups"][0]["grade"] == "F"
     page = (Path("out") / "advice.html").read_text()
     assert document["words"][0] in page.replace("&#39;", "'")
     for line in document["tc"]:
@@ -500,7 +503,7 @@ def a_home_line_gets_advice_in_words_with_lines_to_paste(aqmlab: Command, monkey
     flat = " ".join(ended.out.split())
     assert all(" ".join(one.split()) in flat for one in document["words"])
     assert re.search(r"as good; .+ named because|next best|nothing else comes closer|better on the whole", flat)
-    for one in document["ways"]:
+    for one in document["setups"]:
         assert re.search(rf"^{re.escape(one['name'])}( |$)", ended.out, re.M), one["name"]
 
 
@@ -515,23 +518,23 @@ def only_a_name_that_a_shell_takes_as_one_word_is_an_interface() -> None:
 
 def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> None:
     found = advise(Line(100_000, 100_000, layer("ethernet"), share=0.9), folder=tmp_path / "out", seeds=2, jobs=1)
-    said = " ".join(words.sentences(found))
-    assert "no page finishes in 40 s" in said
-    assert "the video does not start" in said
+    text = " ".join(words.sentences(found))
+    assert "no page finishes in 40 s" in text
+    assert "the video does not start" in text
     # (200 + 172 + 2 x 38) bytes x 50 packets x 8 bits
-    assert "The call and the game alone need 0.18 Mbit/s each way, more than the line has down and up" in said
-    assert "F instead of F" not in said
-    assert re.search(r"N(o setup|othing) tried here makes this line good", said)
+    assert "The call and the game alone need 0.18 Mbit/s in each direction, more than the line has down and up" in text
+    assert "F instead of F" not in text
+    assert re.search(r"N(o setup|othing) tried here makes this line good", text)
     pages = next(figure for figure in FIGURES if figure.name == "page_load_s")
     assert found.verdict.judged[0].shown(pages) == ">40.00"
-    assert advice_json.document(found)["ways"][0]["runs_without_value"]["page_load_s"] == 1.0
+    assert advice_json.document(found)["setups"][0]["runs_without_value"]["page_load_s"] == 1.0
 
 
 def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
     cable, gigabit = Line(250_000_000, 25_000_000, layer("cable")), Line(1_000_000_000, 500_000_000, layer("fibre"))
     # 45 s up to 50 Mbit/s; 45 s / sqrt(275 / 50) = 19.2 s; and never less than 12 s.
     assert [line.plan.duration_s for line in (ADSL, cable, gigabit)] == [45, 19, 12]
-    assert [way.name for way in ways(gigabit, only_usual=True)] == ["as it is", "cake", "fq_codel"]
+    assert [setup.name for setup in setups(gigabit, only_usual=True)] == ["as it is", "cake", "fq_codel"]
 
 
 @needs_browser
@@ -549,7 +552,7 @@ def the_page_shows_every_way_in_full_in_a_window_and_on_a_phone(tmp_path: Path) 
             assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
             hidden = "[...document.querySelectorAll('td, tbody th, pre')].filter(one => !one.checkVisibility()).length"
             assert tab.evaluate(hidden) == 0
-            assert tab.locator("tbody tr").count() == len(found.ways)
+            assert tab.locator("tbody tr").count() == len(found.setups)
             assert tab.locator("figure svg:visible").count() == 3
 
 

@@ -1,4 +1,4 @@
-"""What is kept is what was measured: what was damaged or changed by hand is noticed, and made again where possible."""
+"""What is kept is what was measured: what was damaged or changed by hand is detected, and made again where possible."""
 
 from __future__ import annotations
 
@@ -130,19 +130,19 @@ def flipped_bits_in_a_manifest_are_refused_or_without_effect(tmp_path: Path) -> 
     out = tmp_path / "out"
     whole = _conduct(out)
     path = out / "manifest.json"
-    said = []
+    errors = []
     for bit in _spread(path.stat().st_size, FLIPS, random.Random(2)):
         before = _flip(path, bit)
         try:
             found = package.load(out).manifest
         except InputError as error:
-            said.append(str(error))
+            errors.append(str(error))
         else:
             # A blank between two entries has become another one.
             assert found == whole.manifest
         path.write_bytes(before)
-    assert all("manifest.json: is damaged" in text or "has format version" in text for text in said)
-    assert len(said) > FLIPS / 2
+    assert all("manifest.json: is damaged" in text or "has format version" in text for text in errors)
+    assert len(errors) > FLIPS / 2
 
 
 EDITS: dict[str, Callable[[Path], object]] = {
@@ -160,7 +160,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def an_edit_before_a_folder_grows_is_noticed(edit: str, tmp_path: Path, aqmlab: Command, made_up: list[int]) -> None:
+def an_edit_before_a_folder_grows_is_detected(edit: str, tmp_path: Path, aqmlab: Command, made_up: list[int]) -> None:
     _conduct(tmp_path / "other", seeds=3)
     _conduct(tmp_path / "out")
     EDITS[edit](tmp_path / "out")
@@ -172,7 +172,7 @@ def an_edit_before_a_folder_grows_is_noticed(edit: str, tmp_path: Path, aqmlab: 
     assert not made_up
 
 
-def an_edit_of_a_shard_is_noticed_when_it_is_continued(tmp_path: Path) -> None:
+def an_edit_of_a_shard_is_detected_when_it_is_continued(tmp_path: Path) -> None:
     out = tmp_path / "part"
     _conduct(out, shard="1/2")
     _replace(out / "manifest.json", '"shard": "1/2"', '"shard": "2/2"')
@@ -221,15 +221,15 @@ def an_altered_record_is_named_and_its_run_is_made_again(
     place = content.index(b'"goodput_mbit": ') + len(b'"goodput_mbit": ')
     content[place] = ord("1") if content[place] != ord("1") else ord("2")
     journal.write_bytes(content)
-    said = f"a record in records/{journal.name} did not match its checksum: its run is made again"
+    notice = f"a record in records/{journal.name} did not match its checksum: its run is made again"
     found = package.load(out)
-    assert said in found.warnings
+    assert notice in found.warnings
     assert len(found.runs) == count - 1
     made_up.clear()
     ended = aqmlab("compare", *OPTIONS, "--seeds", 2, "--out", "out", *more)
-    assert (ended.status, ended.line) == (0, f"out: {said}")
+    assert (ended.status, ended.line) == (0, f"out: {notice}")
     assert len(made_up) == 1
-    assert said in package.load(out).warnings
+    assert notice in package.load(out).warnings
     whole = _conduct(tmp_path / "whole", shard=shard)
     assert package.load(out).runs.drop("cpu_s").equals(whole.runs.drop("cpu_s"))
 
@@ -261,7 +261,7 @@ def a_journal_that_cannot_be_read_is_named_and_stays(tmp_path: Path, monkeypatch
     assert not package.load(tmp_path / "out").warnings[1:]
 
 
-def flipped_bits_in_a_record_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def flipped_bits_in_a_record_are_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = _left(tmp_path / "out", monkeypatch).read_bytes()
     # The first one, behind its length.
     content = content[8 : 8 + int.from_bytes(content[:8], "little")]
@@ -279,12 +279,12 @@ def flipped_bits_in_a_record_are_noticed(tmp_path: Path, monkeypatch: pytest.Mon
 # --- ledgers ---------------------------------------------------------------------------------------------------------
 
 
-class _Told(Watcher):
+class _Watcher(Watcher):
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.notices: list[str] = []
 
     def on_notice(self, text: str) -> None:
-        self.said.append(text)
+        self.notices.append(text)
 
 
 def _ledger(out: Path, keys: int = 5) -> dict[str, Any]:
@@ -302,18 +302,18 @@ def flipped_bits_in_a_ledger_change_no_value(tmp_path: Path) -> None:
     lost = 0
     for bit in _spread(len(content), FLIPS, random.Random(4)):
         _flip(path, bit)
-        told = _Told()
-        ledger = Ledger(tmp_path, told)
+        watcher = _Watcher()
+        ledger = Ledger(tmp_path, watcher)
         found = {key: ledger.values(key) for key in kept if ledger.has(key, ["qdelay_mean_ms"])}
         assert all(kept[key] == values for key, values in found.items())
         assert len(ledger._values) == len(found)
         # What is lost is named once, and the rest is kept.
-        assert bool(told.said) >= (len(found) < len(kept))
+        assert bool(watcher.notices) >= (len(found) < len(kept))
         assert len(found) >= len(kept) - 2
         lost += len(found) < len(kept)
-        again = _Told()
+        again = _Watcher()
         assert Ledger(tmp_path, again)._values == ledger._values
-        assert again.said == []
+        assert again.notices == []
         path.write_bytes(content)
     assert lost > FLIPS * 0.9
 
@@ -321,19 +321,19 @@ def flipped_bits_in_a_ledger_change_no_value(tmp_path: Path) -> None:
 def a_ledger_of_an_earlier_version_is_made_again(tmp_path: Path) -> None:
     lines = [json.dumps({"key": f"key{number}", "values": {"loss_ratio": 0.1}}) for number in range(3)]
     (tmp_path / FILE).write_text("\n" + "\n".join(lines))
-    told = _Told()
-    assert not Ledger(tmp_path, told).has("key1", ["loss_ratio"])
+    watcher = _Watcher()
+    assert not Ledger(tmp_path, watcher).has("key1", ["loss_ratio"])
     what = "3 lines, from 2 on, do not match the checksum: what was measured there is made again"
-    assert told.said == [f"{tmp_path / FILE}: {what}"]
+    assert watcher.notices == [f"{tmp_path / FILE}: {what}"]
 
 
 def bytes_that_are_no_text_in_a_ledger_are_no_traceback(tmp_path: Path) -> None:
     _ledger(tmp_path)
     with (tmp_path / FILE).open("ab") as file:
         file.write(b"\n\xff\xfe\n[1]\n" + b"[" * 100_000)
-    told = _Told()
-    assert Ledger(tmp_path, told).has("key0", ["loss_ratio"])
-    assert "3 lines" in told.said[0]
+    watcher = _Watcher()
+    assert Ledger(tmp_path, watcher).has("key0", ["loss_ratio"])
+    assert "3 lines" in watcher.notices[0]
 
 
 def a_metric_tripled_in_the_ledger_of_a_tuning_is_named_and_made_again(

@@ -45,9 +45,9 @@ def a_discipline_that_changed_is_told_metric_by_metric(aqmlab: Command, kept: st
     assert delay["difference"] == pytest.approx(delay["new"] - delay["old"])
     assert delay["n"] == 3
     mark = "*" if delay["distinguishable"] else "≈"
-    told = next(line for line in ended.out.splitlines() if "mean queue delay" in line)
-    assert f"mean queue delay {delay['old']:.2f} → {delay['new']:.2f} ms (-" in told
-    assert told.endswith(mark)
+    line = next(one for one in ended.out.splitlines() if "mean queue delay" in one)
+    assert f"mean queue delay {delay['old']:.2f} → {delay['new']:.2f} ms (-" in line
+    assert line.endswith(mark)
     assert not any(aqm == "pie" for aqm, _ in changes)
     assert "not in the baseline" in ended.out
 

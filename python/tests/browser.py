@@ -58,19 +58,19 @@ def opened(
     ``within`` a folder. The ``browser`` may be one that is `launched` for several tests.
     """
     home = (within or page).resolve().as_uri()
-    said: list[str] = []
+    events: list[str] = []
     # A page within a folder may look into its other pages.
     more = ["--allow-file-access-from-files"] if within else []
     with nullcontext(browser) if browser else launched(*more) as chosen:
         size = {"width": width, "height": 900}
         tab = chosen.new_page(viewport=size, color_scheme=scheme, java_script_enabled=has_scripts)
-        tab.on("console", lambda message: said.append(f"console: {message.text}"))
-        tab.on("pageerror", lambda error: said.append(f"error: {error}"))
-        tab.on("request", lambda request: said.append(f"request: {request.url}"))
+        tab.on("console", lambda message: events.append(f"console: {message.text}"))
+        tab.on("pageerror", lambda error: events.append(f"error: {error}"))
+        tab.on("request", lambda request: events.append(f"request: {request.url}"))
         try:
             tab.goto(f"{page.resolve().as_uri()}{link}")
             yield tab
         finally:
             tab.close()
-    left = [one for one in said if not one.startswith((f"request: {home}", "request: blob:", "request: data:"))]
+    left = [one for one in events if not one.startswith((f"request: {home}", "request: blob:", "request: data:"))]
     assert not left, left

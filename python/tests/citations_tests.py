@@ -83,7 +83,7 @@ def _complaints(text: str) -> Iterator[str]:
             yield f"section {number} of RFC {' or '.join(sorted(rfcs))}"
 
 
-def a_section_that_an_rfc_does_not_have_is_noticed() -> None:
+def a_section_that_an_rfc_does_not_have_is_detected() -> None:
     assert not list(_complaints("PIE (RFC 8033 sections 4.1, 4.2 and 5, appendix A): section 5.5, appendix B"))
     assert list(_complaints("as RFC 8033 section 4.7 has it")) == ["section 4.7 of RFC 8033"]
     assert list(_complaints("RFC 8033 sections 4 and\n".replace("\n", " ") + "4.9")) == ["section 4.9 of RFC 8033"]

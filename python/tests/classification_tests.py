@@ -118,10 +118,10 @@ def there_is_something_to_classify() -> None:
 @pytest.mark.skipif(len(RECORDED) != 15, reason="the fifteen public recordings are not there")
 def the_table_of_captures_is_what_is_measured() -> None:
     notes = (ROOT / "experiments/sqm-lru/notes.md").read_text(encoding="utf-8")
-    said = notes.partition("## Captures")[2]
-    _, _, *lines = re.findall(r"^\|(.*)\|$", said, re.M)
+    section = notes.partition("## Captures")[2]
+    _, _, *lines = re.findall(r"^\|(.*)\|$", section, re.M)
     traffic = classification.read(RECORDED, "3mbit", duration_s=10.0)
-    assert f"{len(classification.heavy(traffic, 0.01))} of {len(traffic.flows)} flows" in " ".join(said.split())
+    assert f"{len(classification.heavy(traffic, 0.01))} of {len(traffic.flows)} flows" in " ".join(section.split())
     assert len(lines) == 6
     for line in lines:
         name, *cells = (cell.strip() for cell in line.split("|"))
@@ -134,5 +134,5 @@ def the_table_of_captures_is_what_is_measured() -> None:
         for name in ("m_lru", "m_lru sampling single", "lru")
     ]
     assert (len(alone.flows), len(classification.heavy(alone, 0.01)), reported) == (31, 1, [8, 1, 15])
-    assert "31 flows" in said
-    assert "M-LRU reports 8 flows, with equation 1 one, LRU 15" in " ".join(said.split())
+    assert "31 flows" in section
+    assert "M-LRU reports 8 flows, with equation 1 one, LRU 15" in " ".join(section.split())

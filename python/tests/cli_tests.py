@@ -532,8 +532,8 @@ def too_little_memory_is_one_line(aqmlab: Command, monkeypatch: pytest.MonkeyPat
 
 
 def every_option_of_an_experiment_is_one_of_the_command(aqmlab: Command) -> None:
-    told = aqmlab("compare", "--help").out
-    assert [name for name in BY_NAME if f"--{name.replace('_', '-')}" not in told] == []
+    printed = aqmlab("compare", "--help").out
+    assert [name for name in BY_NAME if f"--{name.replace('_', '-')}" not in printed] == []
 
 
 def _commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -548,14 +548,14 @@ def help_has_every_option_with_its_whole_name(aqmlab: Command, monkeypatch: pyte
 
     monkeypatch.setenv("COLUMNS", "80")
     for words, command in _commands(typer.main.get_command(app)):
-        told = aqmlab(*words, "--help").out
+        printed = aqmlab(*words, "--help").out
         assert isinstance(command, helping.Command | helping.Group), words
         for word in ("<bool>", "\u2026", "[/"):
-            assert word not in told, words
-        assert all(len(line) <= 80 for line in told.splitlines()), words
+            assert word not in printed, words
+        assert all(len(line) <= 80 for line in printed.splitlines()), words
         for option in command.params:
             names = [*getattr(option, "opts", []), *getattr(option, "secondary_opts", [])]
-            assert option.param_type_name == "argument" or all(name in told for name in names), words
+            assert option.param_type_name == "argument" or all(name in printed for name in names), words
 
 
 def sentences_of_the_help_are_short() -> None:

@@ -1,4 +1,4 @@
-"""Experiments that are too large are noticed before anything is simulated."""
+"""Experiments that are too large are detected before anything is simulated."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def _wait_for_handlers(pid: int) -> None:
         caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16)
 
 
-def _interrupted(told: signal.Signals, after_s: float, *arguments: object) -> tuple[int, str, float]:
+def _interrupted(signal_number: signal.Signals, after_s: float, *arguments: object) -> tuple[int, str, float]:
     """Return status, standard error, and the seconds until a command ended after a signal."""
     command = [sys.executable, "-m", "aqmlab", *map(str, arguments)]
     # Under nohup a command rightly ignores SIGHUP, and so would this one.
@@ -253,37 +253,37 @@ def _interrupted(told: signal.Signals, after_s: float, *arguments: object) -> tu
     time.sleep(after_s)
     assert process.poll() is None
     since = time.monotonic()
-    process.send_signal(told)
-    _, said = process.communicate(timeout=60)
+    process.send_signal(signal_number)
+    _, printed = process.communicate(timeout=60)
     # Python ends by the signal itself if it came while a compiled module was loaded: a shell sees 130 both ways.
     status = 130 if process.returncode == -signal.SIGINT else process.returncode
-    return status, said, time.monotonic() - since
+    return status, printed, time.monotonic() - since
 
 
 def setting_up_many_connections_can_be_interrupted(tmp_path: Path) -> None:
     flows = [part for name in "abcdefgh" for part in ("--flows", f"100000*cubic:name={name}")]
     out = tmp_path / "out"
-    status, said, took_s = _interrupted(
+    status, printed, took_s = _interrupted(
         signal.SIGINT, 4.0,
         "compare", "--rate", "1gbit", "--rtt", "20ms", "--aqm", "fifo", "--seeds", 1,
         "--no-size-check", "-q", "--out", out, *flows,
     )  # fmt: skip
-    assert (status, said) == (130, "aqmlab: interrupted; nothing was kept\n")
+    assert (status, printed) == (130, "aqmlab: interrupted; nothing was kept\n")
     # A second, on a machine that may be busy with other tests.
     assert took_s < 4.0
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("command", ["capture", "run"])
-def a_pipe_without_a_writer_can_be_interrupted(tmp_path: Path, told: signal.Signals, command: str) -> None:
+def a_pipe_without_a_writer_can_be_interrupted(tmp_path: Path, signal_number: signal.Signals, command: str) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     options = {
         "capture": ["compare", "--rate", "1mbit", "--rtt", "20ms", "--aqm", "fifo", "--capture", pipe],
         "run": ["run", pipe],
     }
-    status, said, took_s = _interrupted(told, 1.0, *options[command])
-    assert (status, said) == (130, "aqmlab: interrupted; nothing was kept\n")
+    status, printed, took_s = _interrupted(signal_number, 1.0, *options[command])
+    assert (status, printed) == (130, "aqmlab: interrupted; nothing was kept\n")
     assert took_s < 4.0
 
 

@@ -78,9 +78,9 @@ def links_between_pages_lead_to_files() -> None:
 
 def targets_of_make_in_the_documents_exist() -> None:
     targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.M))
-    told = {
+    renamed = {
         target
         for page in PAGES
         for target in re.findall(r"`make ([a-z0-9-]+)`|^\$ make ([a-z0-9-]+)", page.read_text(), re.M)
     }
-    assert {one or other for one, other in told} <= targets | {"help"}
+    assert {one or other for one, other in renamed} <= targets | {"help"}

@@ -34,7 +34,7 @@ EXAMPLE = ROOT / "crates/aqm-core/tests/example/coin.rs"
 BENCH = ROOT / "crates/aqm-testbed/tests/aimd.rs"
 # The part of a topology's file that a page shows is tried in this one.
 TOPOLOGY = ROOT / "experiments/switches/graphs/victim-lossy.toml"
-# The commands that draw a report unless they are told not to.
+# The commands that draw a report unless an option prevents it.
 REPORTING = ("compare", "sweep", "run")
 # What commands refer to, relative to the top of a checkout.
 LINKED = ("data", "docs", "experiments")
@@ -53,8 +53,8 @@ class Block:
     def commands(self) -> Iterator[tuple[str, str]]:
         """Yield each command of a shell, with what the page shows that it prints (maybe nothing)."""
         text = self.text if self.kind == "console" else re.sub(r"^(?=\S)", "$ ", self.text, flags=re.M)
-        for said in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.M)[1:]:
-            command, _, printed = said.partition("\n")
+        for part in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.M)[1:]:
+            command, _, printed = part.partition("\n")
             yield re.sub(r"(^|\s)#.*", "", command).strip(), printed
 
 

@@ -42,9 +42,9 @@ def _episode(env: Any, policy: Any, seed: int) -> tuple[list[float], list[Step]]
     seen, _ = env.reset(seed=seed)
     paid, steps = [], []
     while True:
-        seen, pay, _, truncated, told = env.step(policy(seen))
+        seen, pay, _, truncated, info = env.step(policy(seen))
         paid.append(pay)
-        steps.append(told["step"])
+        steps.append(info["step"])
         if truncated:
             return paid, steps
 
@@ -105,7 +105,7 @@ def wrong_arguments_are_refused_in_one_line() -> None:
         (lambda: ParametersEnv("pie target 1ms..9ms", interval="0s", **LINK), "interval: '0s' is out of range"),
         (lambda: ParametersEnv("drr child [codel target 1ms..9ms]", **LINK), "parameters of children"),
         (lambda: DropsEnv(rate="fast", rtt="1ms"), "rate: "),
-        (lambda: DropsEnv(measure="back", **LINK), "the first queue in 'measure' cannot be told while it runs: "),
+        (lambda: DropsEnv(measure="back", **LINK), "the first queue in 'measure' cannot be set while it runs: "),
         (lambda: ParametersEnv("fq_codel flows 64..4096", **LINK), "'flows': '64' cannot change while packets may"),
         (lambda: DropsEnv(**LINK, seeds=3), "seeds: not an option of an environment"),
         (lambda: DropsEnv(**LINK).step([0.0]), "call reset first"),

@@ -258,7 +258,7 @@ def bold_is_only_what_is_ahead_of_every_other(separated: Result) -> None:
     }
     assert bold == ahead
     assert ("codel", "qdelay_mean_ms") in bold
-    # One seed says nothing about chance, and three that cannot be told apart have no best.
+    # One seed says nothing about chance, and three without a clear difference have no best.
     alone = aqmlab.compare(**{**OPTIONS, "seeds": 1})
     assert "bfseries " not in exports.latex(alone)["table.tex"].decode().partition("toprule")[2]
 

@@ -373,7 +373,7 @@ def the_name_of_a_result_in_a_figure_of_several_is_what_differs(result: Result) 
 
     rate = result.scenarios[0]["rate"]
     assert overlay.names([result, other(rate="77mbit")]) == [rate, "77mbit"]
-    # A buffer that follows from the rate by the same rule is told by that.
+    # A buffer that follows from the rate by the same rule is not named again.
     assert overlay.names([result, other(rate="77mbit", buffer="255p")]) == [rate, "77mbit"]
     assert len(set(overlay.names([result, other(rate="77mbit"), other(rate="77mbit", rtt="9ms")]))) == 3
     live = other(flows=["2*bbr1"])

@@ -34,7 +34,7 @@ MIXED = ["4*newreno", "2*cubic:ecn=classic:rtt=80ms", "1*cbr:rate=1mbit"]
 TRACE = str(ROOT / "data/link-traces/aqmlab-lte.down")
 CAPTURE = str(ROOT / "data/captures/aqmlab-lan.pcap")
 
-# What a kind of flow must be told, or shows more with; the others run as they are.
+# Keys that a kind of flow needs, or shows more with; the others run as they are.
 FLOWS = {
     "newreno": "3*newreno:sack=off",
     "dctcp": "3*dctcp",

@@ -34,8 +34,8 @@ def swept() -> Result:
 
 
 def the_answer_is_over_all_settings(swept: Result) -> None:
-    (told,) = over_settings.headlines(swept)
-    assert told.words == "queue delay 80 to 90 % less in 2; goodput 1 % less in 1, 10 % more in 1"
+    (headline,) = over_settings.headlines(swept)
+    assert headline.words == "queue delay 80 to 90 % less in 2; goodput 1 % less in 1, 10 % more in 1"
 
 
 def a_flip_names_the_settings_of_both_sides(swept: Result) -> None:

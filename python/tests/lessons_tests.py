@@ -35,9 +35,9 @@ def the_check_of_an_exercise_tells_a_solution_from_the_first_guess(
     cells = _cells(lesson, "code")
     ((place, solution),) = [(place, one["solution"]) for place, (_, one) in enumerate(cells) if "solution" in one]
     (guess, _), (check, _) = cells[place : place + 2]
-    for answer, said in ((guess, "not yet"), (solution, "solved")):
+    for answer, verdict in ((guess, "not yet"), (solution, "solved")):
         exec(f"import aqmlab\nimport polars as pl\n{answer}\n{check}", {})
-        assert capsys.readouterr().out.endswith(f"{said}\n"), answer
+        assert capsys.readouterr().out.endswith(f"{verdict}\n"), answer
 
 
 def lessons_hold_no_outputs() -> None:

@@ -1,4 +1,4 @@
-"""The kernel in virtual time as an engine: what it is told, what it refuses, what its taps tell, and its runs."""
+"""The kernel in virtual time as an engine: its settings, what it refuses, what its taps measure, and its runs."""
 
 from __future__ import annotations
 
@@ -107,12 +107,12 @@ def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
         ({"aqm": "red limit 90p min 20p max 60p nogentle w 0.03"}, "w 0.03 is not a power of 2"),
         ({"aqm": "daqm"}, "aqm 'daqm': engine linux runs cake, choke, codel"),
         ({"flows": "1*prague:ecn=l4s"}, "has newreno, cubic, bbr1, dctcp, not prague"),
-        ({"flows": "1*cubic:delack=off"}, "cannot be told 'delack': leave it out"),
-        ({"flows": "1*cubic:stop=3s"}, "cannot be told 'stop'"),
-        ({"flows": "1*cubic:app.sndbuf=64kb"}, "cannot be told 'app.sndbuf'"),
-        ({"flows": "1*newreno:slow_start.hystart=plusplus"}, "cannot be told 'slow_start.hystart'"),
-        ({"flows": "1*cubic:acks.rcvbuf=64kb"}, "cannot be told 'acks.rcvbuf'"),
-        ({"flows": "1*cbr:rate=1mbit:dscp=46"}, "cannot be told 'dscp'"),
+        ({"flows": "1*cubic:delack=off"}, "cannot set 'delack': leave it out"),
+        ({"flows": "1*cubic:stop=3s"}, "cannot set 'stop'"),
+        ({"flows": "1*cubic:app.sndbuf=64kb"}, "cannot set 'app.sndbuf'"),
+        ({"flows": "1*newreno:slow_start.hystart=plusplus"}, "cannot set 'slow_start.hystart'"),
+        ({"flows": "1*cubic:acks.rcvbuf=64kb"}, "cannot set 'acks.rcvbuf'"),
+        ({"flows": "1*cbr:rate=1mbit:dscp=46"}, "cannot set 'dscp'"),
         ({"flows": ["1*cubic", "1*newreno:sack=off"]}, "'sack' is the same for all flows"),
         ({"flows": "1*voip"}, "sends bulk data over TCP and cbr, poisson, onoff over UDP, not voip"),
         ({"flows": "1*onoff:rate=1mbit:on=exp(1s)"}, "has periods of one length"),
@@ -126,7 +126,7 @@ def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
         ({"topology": "asymmetric", "flows": "1*cubic:rtt=10ms"}, "rtt is 10 ms: its links alone take 40 ms"),
         (
             {"topology": "parking_lot", "flows": "1*cubic:from=dst:to=src"},
-            "engine linux has limits only where a discipline is, and on this way there is none",
+            "engine linux has limits only where a discipline is, and this path has none",
         ),
         ({"measure": "back"}, "measure: engine linux measures ports with a discipline only, which 'back' has not"),
     ],
@@ -145,9 +145,9 @@ def groups_of_flows_have_their_own_delay_and_route() -> None:
     flows = ["2*cubic:rtt=10ms:ecn=classic:iw=3", "1*dctcp:ecn=classic:size=100kb", "1*cbr:rate=1mbit:packet=1000b"]
     found = job.described(_scenario(flows=flows), 7)
     # 10 ms, and the serialisation of 1580 bytes on the bottleneck once and on access links of ten times its rate twice.
-    assert [found.network.delay(way) for way in (0, 2)] == ["11516.8us", "40000us"]
-    told = "src 10.9.1.1 initcwnd 3 advmss 1460 rto_min 200ms features ecn"
-    assert f"route snd 10.9.2.10 dev e0 {told}" in found.network.lines()
+    assert [found.network.delay(path) for path in (0, 2)] == ["11516.8us", "40000us"]
+    route = "src 10.9.1.1 initcwnd 3 advmss 1460 rto_min 200ms features ecn"
+    assert f"route snd 10.9.2.10 dev e0 {route}" in found.network.lines()
     assert [line.split()[1:3] for line in found.lines("snd")] == [
         ["0", "cubic"],
         ["0", "cubic"],
@@ -163,9 +163,9 @@ def every_port_of_a_topology_knows_whose_packets_come_by_which_wire() -> None:
     assert [(port.name, port.link, port.rate_bps) for port in found.network.ports] == [
         ("down", "isp->modem", 10_000_000), ("up", "modem->isp", 1_000_000),
     ]  # fmt: skip
-    # Data one way, and acknowledgments of the other way.
+    # Data in one direction, and acknowledgments of the other direction.
     assert [list(port.entries.values()) for port in found.network.ports] == [[{0, 1}], [{0, 1}]]
-    assert [found.network.ways[flow.way].nodes[0] for flow in found.flows] == ["server", "server", "home"]
+    assert [found.network.paths[flow.path].nodes[0] for flow in found.flows] == ["server", "server", "home"]
     lines = found.network.lines()
     down, up = (port.interface for port in found.network.ports)
     assert f"port isp {down} htb 10000000 pie limit 34 {PIE}" in lines
@@ -177,11 +177,11 @@ def every_port_of_a_topology_knows_whose_packets_come_by_which_wire() -> None:
 def flows_of_a_group_begin_and_end_at_its_nodes_in_turn() -> None:
     flows = "3*cubic:from=cross0.src|cross1.src:to=dst"
     found = job.described(_scenario(topology="parking_lot:hops=2", flows=flows), 1)
-    assert [way.nodes for way in found.network.ways] == [
+    assert [path.nodes for path in found.network.paths] == [
         ("cross0.src", "r0", "r1", "r2", "dst"), ("cross1.src", "r1", "r2", "dst"),
     ]  # fmt: skip
-    assert [flow.way for flow in found.flows] == [0, 1, 0]
-    assert [way.rtt_ns / 1e6 for way in found.network.ways] == [40, 30]
+    assert [flow.path for flow in found.flows] == [0, 1, 0]
+    assert [path.rtt_ns / 1e6 for path in found.network.paths] == [40, 30]
     assert [line.split()[0] for line in found.lines("cross1.src")] == [str(found.flows[1].port)]
 
 
@@ -438,7 +438,7 @@ def what_a_session_uses_is_that_of_all_its_processes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "meaning"),
+    ("console", "meaning"),
     [
         ("SECCOMP userspace requested but not functional!", "does not allow seccomp filters"),
         ("check_ptrace : ptrace failed", "does not allow ptrace"),
@@ -446,8 +446,8 @@ def what_a_session_uses_is_that_of_all_its_processes() -> None:
         ("Error: Specified qdisc kind is unknown.", "the guest failed: Error: Specified qdisc kind is unknown."),
     ],
 )
-def a_guest_that_fails_says_why_in_one_line(tmp_path: Path, said: str, meaning: str) -> None:
-    at = _needs_kernel(f"echo '{said}'", tmp_path)
+def a_guest_that_fails_says_why_in_one_line(tmp_path: Path, console: str, meaning: str) -> None:
+    at = _needs_kernel(f"echo '{console}'", tmp_path)
     with pytest.raises(MachineError, match=meaning):
         _run_guest(at, guest.Watch())
 

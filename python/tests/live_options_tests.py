@@ -1,4 +1,4 @@
-"""The live link without a link: its options, its statistics, and what is said where none can be made."""
+"""The live link without a link: its options, its statistics, and the errors where none can be made."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def wrong_options_are_refused_by_the_name_that_they_have_here(aqmlab: Command, w
     assert says in ended.line
 
 
-def files_of_a_link_go_through_links_and_into_pipes_and_what_fails_is_told(
+def files_of_a_link_go_through_links_and_into_pipes_and_what_fails_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A made-up run: a capture of three bytes, and logs without a row."""
@@ -117,12 +117,12 @@ def _made_up_run(link: Link, *_: object, stdout: int, **__: object) -> Carried:
     flows = [{"direction": "down", "goodput_mbit": (7 + link.seed) / 2}] * 2
     # So many pings are no pipe's; one that is full would make the test wait.
     os.set_blocking(stdout, False)
-    told = {"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed] * 10_000, "pings_unanswered": link.seed}
+    settings = {"flows": flows, "round_trips_ms": [20.0, 20.0 + link.seed] * 10_000, "pings_unanswered": link.seed}
     # Of three pages one did not come.
-    told["pages_s"] = [0.5, None, 0.5 + link.seed]
+    settings["pages_s"] = [0.5, None, 0.5 + link.seed]
     # Seconds since measuring began, and bytes: 1 MB/s.
-    told["delivered"] = [[0.0, 500], [0.05, 50_500], [0.15, 150_500], [0.25, 250_500]]
-    os.write(stdout, json.dumps(told).encode())
+    settings["delivered"] = [[0.0, 500], [0.05, 50_500], [0.15, 150_500], [0.25, 250_500]]
+    os.write(stdout, json.dumps(settings).encode())
     metrics = {"qdelay_mean_ms": float(link.seed), "qdelay_p50_ms": 1.0, "loss_ratio": 0.01}
     metrics |= {"packets_arrived": 100.0, "drops_early": 1.0, "drops_overflow": 0.0, "marks": 0.0, "ack_drops": 0.0}
     port = {
@@ -195,13 +195,13 @@ def without_a_browser_no_page_is_loaded_and_that_is_said(aqmlab: Command, monkey
 
 
 def a_live_comparison_is_a_result_as_others(aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    accuracy = {"said": "punctual (made up)", "load": 0.5}
+    accuracy = {"finding": "punctual (made up)", "load": 0.5}
     monkeypatch.setattr(comparing, "carry", _made_up_run)
     monkeypatch.setattr(checkup, "accuracy", lambda: accuracy)
     monkeypatch.setattr(publishing, "publish", lambda result, place: result)
     line = ["live-compare", "--down", "1mbit", "--up", "2mbit", "--rtt", "20ms", "--aqm", "fifo,codel", "--seeds", "2"]
-    told = aqmlab(*line, "--quiet", "--out", tmp_path / "result")
-    assert told.status == 0, told.err
+    settings = aqmlab(*line, "--quiet", "--out", tmp_path / "result")
+    assert settings.status == 0, settings.err
     found = experiment.load(tmp_path / "result")
     assert (found.aqms, found.seeds, found.is_partial) == (["fifo", "codel"], [1, 2], False)
     assert found.manifest["live"]["selftest"] == accuracy
@@ -264,7 +264,7 @@ def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "settings"),
     [
         ({"loss": "gemodel 5%"}, {"loss": "gemodel 5% 95% 100% 0%"}),
         ({"loss": "gemodel 1% 10% 70% 0.1%"}, {"loss": "gemodel 1% 10% 70% 0.1%"}),
@@ -274,9 +274,9 @@ def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch:
         ({"slot": "800us"}, {"slot": "800us 800us"}),
     ],
 )
-def netems_words_are_read_with_its_defaults_and_told(words: dict[str, Any], told: dict[str, str]) -> None:
+def netems_words_are_read_with_its_defaults_and_reported(words: dict[str, Any], settings: dict[str, str]) -> None:
     line = link_of("fifo", **words).down
-    assert {name: line.told[name] for name in told} == told
+    assert {name: line.settings[name] for name in settings} == settings
 
 
 @pytest.mark.parametrize(
@@ -316,8 +316,8 @@ def the_doctor_says_what_to_do_where_no_link_can_be_made(aqmlab: Command, monkey
 
 def a_self_test_that_cannot_be_judged_says_so() -> None:
     late = checkup.SelfTest({"p99": 0.7}, {"p99": 0.9}, 0)
-    assert late.said.startswith("not measurable here")
-    assert checkup.SelfTest({"p99": 0.05}, {"p99": 0.15}, 0).said.endswith("is +0.10 ms from that of an idle timer")
+    assert late.finding.startswith("not measurable here")
+    assert checkup.SelfTest({"p99": 0.05}, {"p99": 0.15}, 0).finding.endswith("is +0.10 ms from that of an idle timer")
 
 
 SCENARIO = {

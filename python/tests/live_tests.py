@@ -36,7 +36,7 @@ from aqmlab.live.link_json import warnings
 from aqmlab.results import Result
 from aqmlab.vocabulary.errors import InputError, MachineError
 
-# Sends what it is told to on request: so many datagrams of so many bytes, with this traffic class.
+# Sends on request: so many datagrams of so many bytes, with this traffic class.
 SERVER = """
 import socket
 family = socket.AF_INET6
@@ -69,8 +69,8 @@ while not found:
     client.sendto(" ".join(sys.argv[2:]).encode(), (far, 7000))
     try:
         while len(found) < int(sys.argv[2]):
-            data, told, _, _ = client.recvmsg(2000, 100)
-            found.append([1e3 * (time.monotonic() - start), told[0][2][0] & 3])
+            data, ancillary, _, _ = client.recvmsg(2000, 100)
+            found.append([1e3 * (time.monotonic() - start), ancillary[0][2][0] & 3])
             client.settimeout(0.8)
     except TimeoutError:
         pass
@@ -192,8 +192,8 @@ for address in ("198.51.100.7", "2001:db8::7"):
     read, write = os.pipe()
     carry(link_of("fifo"), [sys.executable, "-c", ask], stdout=write)
     os.close(write)
-    with open(read) as said:
-        found = [line.split() for line in said]
+    with open(read) as pipe:
+        found = [line.split() for line in pipe]
     assert {int(number) for number, _ in found} <= {errno.EHOSTUNREACH, errno.ENETUNREACH}
     assert all(float(took) < 5 for _, took in found)
 
@@ -260,10 +260,10 @@ def a_capture_that_cannot_be_written_takes_no_result_with_it(aqmlab: Command, tm
         "--pcap",
         "/dev/full",
     ]
-    said = "/dev/full: cannot be written: No space left on device"
+    message = "/dev/full: cannot be written: No space left on device"
     ended = aqmlab(*line, "--quiet", "--json", tmp_path / "run.json", "--", "true")
-    assert (ended.status, ended.line) == (1, said)
-    assert json.loads((tmp_path / "run.json").read_text())["warnings"] == [said]
+    assert (ended.status, ended.line) == (1, message)
+    assert json.loads((tmp_path / "run.json").read_text())["warnings"] == [message]
     ended = aqmlab(*line, "--", "sh", "-c", "exit 7")
     assert ended.status == 7
     assert "Throughput" in ended.err
@@ -294,10 +294,10 @@ for number in range(60):
     time.sleep(0.01)
 """
     read, write = os.pipe()
-    with open(read) as said, ThreadPoolExecutor(1) as beside:
+    with open(read) as pipe, ThreadPoolExecutor(1) as beside:
 
         def stop() -> None:
-            said.readline()
+            pipe.readline()
             workers = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if _is_worker(path)]
             for number in workers:
                 os.kill(int(number.name), signal.SIGSTOP)
@@ -571,12 +571,12 @@ def an_interrupt_of_a_comparison_is_told_in_one_line(seconds: float) -> None:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as started:
         assert started.stderr is not None
         begun = started.stderr.readline()
-        # As a terminal does: all processes of its group are told.
+        # As a terminal does: all processes of its group receive it.
         time.sleep(seconds)
         os.killpg(started.pid, signal.SIGINT)
-        said = started.communicate(timeout=60)[1]
+        message = started.communicate(timeout=60)[1]
     assert begun == "aqmlab: running fifo, seed 1\n"
-    assert said == "aqmlab: interrupted; nothing was kept\n"
+    assert message == "aqmlab: interrupted; nothing was kept\n"
     assert started.returncode == 130
 
 
@@ -589,16 +589,16 @@ def an_interrupt_before_a_server_listens_ends_the_link_and_is_told_in_one_line(t
         while not begun.exists():
             time.sleep(0.01)
         os.killpg(started.pid, signal.SIGINT)
-        said = started.communicate(timeout=30)[1]
-    assert (said, started.returncode) == ("aqmlab: interrupted; nothing was kept\n", 130)
+        message = started.communicate(timeout=30)[1]
+    assert (message, started.returncode) == ("aqmlab: interrupted; nothing was kept\n", 130)
 
 
 def an_interrupt_is_for_the_command_and_for_no_server(tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    interrupted = tmp_path / "interrupted"
     serve = "import socket; s = socket.create_server(('', 7000)); c, _ = s.accept(); c.send(c.recv(1))"
     ask = f"""
 import os, signal, socket
-signal.signal(signal.SIGINT, lambda *told: open({str(told)!r}, "w").close())
+signal.signal(signal.SIGINT, lambda *_: open({str(interrupted)!r}, "w").close())
 os.killpg(0, signal.SIGINT)
 far = socket.create_connection((os.environ["AQMLAB_FAR"], 7000))
 far.send(b"x")
@@ -608,7 +608,7 @@ assert far.recv(1) == b"x"
     line += ["--server", shlex.join([sys.executable, "-c", serve]), "--", sys.executable, "-c", ask]
     command = [sys.executable, "-m", "aqmlab", "link", "--self-contained", *line]
     assert subprocess.run(command, start_new_session=True).returncode == 0
-    assert told.exists()
+    assert interrupted.exists()
 
 
 def a_server_is_waited_for_though_an_earlier_one_opens_sockets_meanwhile() -> None:
@@ -656,7 +656,7 @@ def the_doctor_tries_a_link(aqmlab: Command) -> None:
     assert ended.status == 0
     findings = {one["name"]: one for one in json.loads(ended.out)["findings"]}
     assert list(findings)[-1] == "link"
-    assert findings["link"]["said"].startswith("one was made, by ")
+    assert findings["link"]["finding"].startswith("one was made, by ")
     assert findings["veth"]["ok"] or findings["tun"]["ok"]
 
 
@@ -680,6 +680,6 @@ def each_congestion_control_of_the_kernel_is_that_of_both_ends() -> None:
         link = replace(link_of("fifo"), congestion_control=name)
         carried = carry(link, [sys.executable, "-c", ASKING], [[*comparing.WORKLOAD, "server"]], stdout=write)
         os.close(write)
-        with open(read) as said:
-            assert said.read().strip("\0\n") == name
+        with open(read) as pipe:
+            assert pipe.read().strip("\0\n") == name
         assert carried.report["tcp"]["congestion_control"] == name

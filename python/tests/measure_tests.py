@@ -39,7 +39,7 @@ def a_narrow_sketch_overestimates_and_conservative_update_does_so_less() -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "width", "depth", "keys", "told"),
+    ("kind", "width", "depth", "keys", "message"),
     [
         ("bloom", 16, 2, b"", "unknown kind 'bloom' .allowed: count_min, conservative, count_sketch"),
         ("count_min", 0, 2, b"", "0 x 2 counters"),
@@ -48,8 +48,8 @@ def a_narrow_sketch_overestimates_and_conservative_update_does_so_less() -> None
         ("count_min", 16, 2, b"1234567", "7 bytes"),
     ],
 )
-def an_impossible_sketch_is_refused(kind: str, width: int, depth: int, keys: bytes, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def an_impossible_sketch_is_refused(kind: str, width: int, depth: int, keys: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         sketch(kind, width, depth, keys)
 
 
@@ -62,7 +62,7 @@ def a_packet_costs_more_than_on_a_plain_ring_and_the_memory_of_a_sketch_is_fixed
 
 
 @pytest.mark.parametrize(
-    ("spec", "rate", "flows", "standing", "packets", "told"),
+    ("spec", "rate", "flows", "standing", "packets", "message"),
     [
         ("s-pi", 1, 1, 1, 100, "s-pi"),
         ("fifo", 0, 1, 1, 100, "rate_bps: 0"),
@@ -72,7 +72,7 @@ def a_packet_costs_more_than_on_a_plain_ring_and_the_memory_of_a_sketch_is_fixed
     ],
 )
 def an_impossible_measurement_is_refused(
-    spec: str, rate: int, flows: int, standing: int, packets: int, told: str
+    spec: str, rate: int, flows: int, standing: int, packets: int, message: str
 ) -> None:
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         cost(spec, rate, flows, standing, packets)

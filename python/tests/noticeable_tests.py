@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from aqmlab.results.differences import Comparison
-from aqmlab.results.noticeable import explained, is_noticed
+from aqmlab.results.noticeable import explained, is_noticeable
 from aqmlab.stats.statistics import Difference, Estimate
 
 SCENARIO = {"rtt": "40ms", "duration": "30s"}
 
 
 @pytest.mark.parametrize(
-    ("metric", "base", "change", "noticed"),
+    ("metric", "base", "change", "noticeable"),
     [
         # A sixth less goodput makes a download a fifth longer.
         ("goodput_mbit", 18.0, -2.9, False),
@@ -27,18 +27,18 @@ SCENARIO = {"rtt": "40ms", "duration": "30s"}
         # A hundredth of 30 s.
         ("video_stall_s", 0.0, 0.2, False),
         ("video_stall_s", 0.0, 0.4, True),
-        # From when on loss or fairness is noticed nobody says.
+        # From when on loss or fairness is noticeable, no source says.
         ("loss_ratio", 0.001, 0.5, False),
         ("jain_index", 1.0, -0.5, False),
     ],
 )
-def a_difference_is_noticed_from_a_threshold_on(metric: str, base: float, change: float, noticed: bool) -> None:
+def a_difference_is_noticed_from_a_threshold_on(metric: str, base: float, change: float, noticeable: bool) -> None:
     one = Comparison(0, "b", "a", metric, base, Difference(Estimate(change, change, change, 3), 0.0, 0.0))
-    assert is_noticed(one, SCENARIO) is noticed
+    assert is_noticeable(one, SCENARIO) is noticeable
 
 
 def the_thresholds_are_explained_with_their_sources() -> None:
-    said = "; ".join(explained({"qdelay_mean_ms", "goodput_mbit", "mos_mean", "page_load_mean_s", "video_stall_s"}))
+    text = "; ".join(explained({"qdelay_mean_ms", "goodput_mbit", "mos_mean", "page_load_mean_s", "video_stall_s"}))
     for source in ("Seow, 2008", "G.107", "Miller, 1968", "Dobrian"):
-        assert source in said
+        assert source in text
     assert explained({"loss_ratio"}) == []

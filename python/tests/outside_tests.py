@@ -60,7 +60,7 @@ forwarding = "/proc/sys/net/ipv4/conf/eth0/forwarding"
 line = "--down 10mbit --up 10mbit --rtt 30ms --aqm fifo --json run.json".split()
 link = subprocess.Popen([sys.executable, "-m", "aqmlab", "link", *line, "--", sys.executable, "-c", command],
     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-said = link.stdout.readline()
+first_line = link.stdout.readline()
 during = open(forwarding).read().strip()
 def state():
     links = [one["ifname"] for one in json.loads(run("ip -json link")) if one["ifname"] not in ("lo", "eth0")]
@@ -88,7 +88,8 @@ while (state()[0] != "0" or state()[1] or "aqmlab" in state()[2]) and time.monot
     time.sleep(0.02)
 after = state()
 internet.kill()
-print(json.dumps({"said": said, "during": during, "left": left, "after": after, "err": err, "status": link.returncode}))
+print(json.dumps({"first_line": first_line, "during": during, "left": left, "after": after, "err": err, "status":
+link.returncode}))
 """
 GET = """
 import json, socket, time
@@ -137,7 +138,7 @@ def _machine(firewall: str, folder: Path, command: str, killed: str = "") -> dic
 def a_command_of_root_reaches_what_the_machine_reaches_and_nothing_is_left(firewall: str, tmp_path: Path) -> None:
     found = _machine(firewall, tmp_path, GET)
     assert found["status"] == 0, found["err"]
-    named, seen, connected_ms = json.loads(found["said"])
+    named, seen, connected_ms = json.loads(found["first_line"])
     # A name server on the machine's loopback answers, the internet sees the machine, and the link is in between.
     assert (named, seen) == ("answer to a name", "203.0.113.2")
     assert connected_ms > 30
@@ -165,7 +166,7 @@ def the_machine_forwards_only_while_rules_are_in_place(firewall: str, killed: st
 def nothing_is_left_on_the_machine_after_a_kill(firewall: str, killed: str, tmp_path: Path) -> None:
     found = _machine(firewall, tmp_path, STAY, killed)
     status = 0 if killed == "without its guardian" else -9
-    assert (found["said"], found["during"], found["status"]) == ("begun\n", "1", status)
+    assert (found["first_line"], found["during"], found["status"]) == ("begun\n", "1", status)
     _check_nothing_left(found)
 
 
@@ -177,8 +178,8 @@ def what_a_link_killed_with_its_guardian_leaves_is_undone_by_doctor(firewall: st
     assert "aqmlab" in rules
     _check_nothing_left(found)
     findings = json.loads((tmp_path / "doctor.json").read_text())["findings"]
-    said = next(one["said"] for one in findings if one["name"] == "outside")
-    assert said.endswith("; undid what 1 killed link had left")
+    first_line = next(one["finding"] for one in findings if one["name"] == "outside")
+    assert first_line.endswith("; undid what 1 killed link had left")
 
 
 def _check_nothing_left(found: dict[str, Any]) -> None:
@@ -210,8 +211,8 @@ def what_the_machine_refuses_is_told_with_what_to_do(monkeypatch: pytest.MonkeyP
         raise OSError(30, "Read-only file system", "/proc/sys/net/ipv4/conf/eth0/forwarding")
 
     monkeypatch.setattr(outside, "_join", refused)
-    said = r"no way outside can be made: .*Read-only.*--self-contained needs none"
-    with pytest.raises(MachineError, match=said), outside.joined(1, tmp_path / "resolv.conf"):
+    first_line = r"no way outside can be made: .*Read-only.*--self-contained needs none"
+    with pytest.raises(MachineError, match=first_line), outside.joined(1, tmp_path / "resolv.conf"):
         pass
 
 

@@ -131,8 +131,10 @@ RUN = ["compare", *OPTIONS, "--no-report", "--quiet", "--jobs", 2, "--out", "out
 CHECK = ["aqm", "check"]
 
 
-def _interrupted(told: signal.Signals, folder: Path, loop: str, command: list[object], call: str) -> tuple[int, str]:
-    """Return status and standard error of a command that is told to end in a loop: at most a second after that."""
+def _interrupted(
+    signal_number: signal.Signals, folder: Path, loop: str, command: list[object], call: str
+) -> tuple[int, str]:
+    """Return status and standard error of a command that gets a signal in a loop: at most a second after that."""
     # The run of fifo comes first; what is made before a run does not wait for it.
     waits = "while self.waits and os.path.exists('out') and not glob.glob('out/records/*'): time.sleep(0.01)"
     loops = f"def {call}:\n    {waits}\n    open('looping', 'w').close()\n    {LOOPS[loop]}"
@@ -149,21 +151,23 @@ def _interrupted(told: signal.Signals, folder: Path, loop: str, command: list[ob
             time.sleep(0.05)
         time.sleep(0.5)
         since = time.monotonic()
-        process.send_signal(told)
-        _, said = process.communicate(timeout=20)
+        process.send_signal(signal_number)
+        _, printed = process.communicate(timeout=20)
     finally:
         process.kill()
     # A second, on a machine that may be busy with other tests.
     assert time.monotonic() - since < 4.0
-    return process.returncode, said
+    return process.returncode, printed
 
 
-@pytest.mark.parametrize(("loop", "told"), [*((loop, signal.SIGINT) for loop in LOOPS), ("a loop", signal.SIGTERM)])
-def an_interrupt_ends_a_run_in(loop: str, told: signal.Signals, tmp_path: Path) -> None:
-    status, said = _interrupted(told, tmp_path, loop, RUN, "dequeue(self, now)")
+@pytest.mark.parametrize(
+    ("loop", "signal_number"), [*((loop, signal.SIGINT) for loop in LOOPS), ("a loop", signal.SIGTERM)]
+)
+def an_interrupt_ends_a_run_in(loop: str, signal_number: signal.Signals, tmp_path: Path) -> None:
+    status, printed = _interrupted(signal_number, tmp_path, loop, RUN, "dequeue(self, now)")
     assert status == 130
     in_c = loop == "a call in C"
-    assert said == (
+    assert printed == (
         "aqmlab: interrupted in a call that does not return; what was finished is kept\n"
         if in_c
         else "aqmlab: interrupted: out holds the finished runs\n"
@@ -172,16 +176,18 @@ def an_interrupt_ends_a_run_in(loop: str, told: signal.Signals, tmp_path: Path) 
     assert aqmlab.load(tmp_path / "out").runs["aqm"].to_list() == ["fifo"]
 
 
-@pytest.mark.parametrize(("loop", "told"), [*((loop, signal.SIGTERM) for loop in LOOPS), ("a loop", signal.SIGINT)])
-def an_interrupt_ends_the_conformance_tests_in(loop: str, told: signal.Signals, tmp_path: Path) -> None:
-    status, said = _interrupted(told, tmp_path, loop, CHECK, "enqueue(self, packet, now)")
-    assert (status, said.startswith("aqmlab: interrupted"), said.count("\n")) == (130, True, 1), said
+@pytest.mark.parametrize(
+    ("loop", "signal_number"), [*((loop, signal.SIGTERM) for loop in LOOPS), ("a loop", signal.SIGINT)]
+)
+def an_interrupt_ends_the_conformance_tests_in(loop: str, signal_number: signal.Signals, tmp_path: Path) -> None:
+    status, printed = _interrupted(signal_number, tmp_path, loop, CHECK, "enqueue(self, packet, now)")
+    assert (status, printed.startswith("aqmlab: interrupted"), printed.count("\n")) == (130, True, 1), printed
 
 
 @pytest.mark.parametrize("command", [RUN, CHECK])
 def an_interrupt_ends_what_is_made_before_a_run(command: list[object], tmp_path: Path) -> None:
-    status, said = _interrupted(signal.SIGINT, tmp_path, "a loop", command, "__init__(self)")
-    assert (status, said) == (130, "aqmlab: interrupted; nothing was kept\n")
+    status, printed = _interrupted(signal.SIGINT, tmp_path, "a loop", command, "__init__(self)")
+    assert (status, printed) == (130, "aqmlab: interrupted; nothing was kept\n")
 
 
 def an_interrupt_in_a_notebook_leaves_no_thread_behind(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def calls_reach_a_server_with_the_fields_that_bmv2_declares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "printed"),
     [
         (lambda name, seq: _reply(name, seq, {1: thrift.record({1: thrift.i32(2)})}), "refused"),
         (lambda name, seq: _reply(name, seq, {1: thrift.text("no such call")}, thrift.EXCEPTION), "no such call"),
@@ -201,10 +201,10 @@ def calls_reach_a_server_with_the_fields_that_bmv2_declares() -> None:
         (lambda name, seq: _reply(name, seq, {})[:-1] + b"\x63\0\0", "unknown kind 99"),
     ],
 )
-def a_reply_that_is_none_is_refused_in_one_line(reply: Callable[[str, int], bytes], said: str) -> None:
+def a_reply_that_is_none_is_refused_in_one_line(reply: Callable[[str, int], bytes], printed: str) -> None:
     with (
         _server(lambda name, arguments: reply(name, arguments[0])) as switch,
-        pytest.raises(SwitchError, match=said) as raised,
+        pytest.raises(SwitchError, match=printed) as raised,
     ):
         switch.read("arrivals", 0)
     assert "\n" not in str(raised.value)
@@ -345,10 +345,10 @@ def _switched(
             number, admitted = bands[band].pop(0)
             packet = sent[number]
             behind = sum(map(len, bands))
-            _, told, hop = plane.leave(1, decisions.DSCP[packet.queue], packet.ecn, band, behind, 0)
+            _, hop_fields, hop = plane.leave(1, decisions.DSCP[packet.queue], packet.ecn, band, behind, 0)
             assert hop is not None
-            if told is not None:
-                messages[number] = Hop(*told)
+            if hop_fields is not None:
+                messages[number] = Hop(*hop_fields)
             length = plane.registers()[ARRAYS.index("waiting")][CLASSES + packet.queue]
             hops = decisions.expected_hops(packet, Hop(hop[0], *hop[1]))
             left[number] = Departure(admitted, count, band, length, packet.ecn, hops)
@@ -456,9 +456,9 @@ def every_host_of_the_network_is_routed_once_by_each_switch() -> None:
 def without_the_tools_the_command_names_them(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("P4_PREFIX", str(tmp_path))
     assert validate.main([]) == 0
-    said = capsys.readouterr().out
-    assert f"p4c-bm2-ss is not in {tmp_path}/bin (P4_PREFIX)" in said
-    assert f"simple_switch is not in {tmp_path}/bin" in said
+    printed = capsys.readouterr().out
+    assert f"p4c-bm2-ss is not in {tmp_path}/bin (P4_PREFIX)" in printed
+    assert f"simple_switch is not in {tmp_path}/bin" in printed
 
 
 def what_is_kept_is_no_quick_run(capsys: Any) -> None:
@@ -480,7 +480,7 @@ def in_bmv2_the_program_decides_as_the_simulator_does() -> None:
 @pytest.mark.parametrize("defines", [(), ("ROUNDS",), ("TRACE",), ("TRACE", "ROUNDS")])
 def the_program_compiles_without_a_warning(tmp_path: Path, defines: tuple[str, ...]) -> None:
     try:
-        said = network.compile_program(tmp_path / "pmqecn.json", *defines)
+        printed = network.compile_program(tmp_path / "pmqecn.json", *defines)
     except network.MissingError as error:
         pytest.skip(str(error))
-    assert said == []
+    assert printed == []

@@ -36,8 +36,8 @@ def browser() -> Iterator[Any]:
 
 
 def the_bundled_library_is_the_one_that_its_page_names() -> None:
-    told = (REPORT / "vendor" / "README.md").read_text()
-    for name, checksum in re.findall(r"`(uPlot[\w.]+)` \|.*`([0-9a-f]{64})`", told):
+    readme = (REPORT / "vendor" / "README.md").read_text()
+    for name, checksum in re.findall(r"`(uPlot[\w.]+)` \|.*`([0-9a-f]{64})`", readme):
         assert hashlib.sha256((REPORT / "vendor" / name).read_bytes()).hexdigest() == checksum
     assert "(v1.6.32)" in (REPORT / "vendor" / "uPlot.iife.min.js").read_text()[:100]
     assert len(list((REPORT / "vendor").iterdir())) == 4
@@ -48,10 +48,10 @@ def the_library_keeps_its_licence_in_the_page(result: Result) -> None:
 
 
 def the_answer_comes_first_in_a_line_for_each_discipline(result: Result) -> None:
-    (told,) = headlines(result)
-    assert re.match(r"\d+ % less queue delay than fifo \([\d.]+ → [\d.]+ ms\)", told.words)
+    (headline,) = headlines(result)
+    assert re.match(r"\d+ % less queue delay than fifo \([\d.]+ → [\d.]+ ms\)", headline.words)
     text = result.report()
-    assert text.index(told.words) < text.index("<table")
+    assert text.index(headline.words) < text.index("<table")
 
 
 def the_answer_says_where_nothing_differs_or_nothing_can_be_said() -> None:

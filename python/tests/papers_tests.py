@@ -141,8 +141,8 @@ def how_long_what_goes_beyond_the_paper_takes_is_said_before_the_first_run(
     monkeypatch.setattr(workspace, "begin", lambda *given: sys.exit(7))
     for form, seconds in ((), 27), (("--quick",), 18):
         ended = aqmlab("reproduce", "s-pie", "--beyond", "--out", "out", *form)
-        said = r"s-pie beyond: simulations take about \d\d+ s of processor time, live runs (\d+) s and a moment each"
-        assert (found := re.search(said, ended.err)), ended.err
+        pattern = r"s-pie beyond: simulations take about \d\d+ s of processor time, live runs (\d+) s and a moment each"
+        assert (found := re.search(pattern, ended.err)), ended.err
         assert int(found[1]) == seconds
         assert ended.status == 7
 

@@ -342,17 +342,17 @@ def _asked(tab: Any, **texts: str) -> dict[str, Any]:
 def a_line_gets_the_answer_of_the_command(tab: Any, down: str, up: str, kind: str) -> None:
     found = _asked(tab, down=down, up=up, layer=kind)
     asked = Line(parse_rate(down), parse_rate(up), layer(kind))
-    told = advise(asked, seeds=asked.plan.quick_seeds)
-    assert found["named"] == told.chosen.name
+    advice = advise(asked, seeds=asked.plan.quick_seeds)
+    assert found["named"] == advice.chosen.name
     behind = {one["name"]: (one["grade"], one["behind"]) for one in found["ranked"]}
-    assert behind == {one.name: (one.grade, pytest.approx(one.behind)) for one in told.verdict.judged}
+    assert behind == {one.name: (one.grade, pytest.approx(one.behind)) for one in advice.verdict.judged}
     for one in found["means"]:
-        values = {name: pytest.approx(value.value) for name, value in told.verdict.of(one["name"]).values.items()}
+        values = {name: pytest.approx(value.value) for name, value in advice.verdict.of(one["name"]).values.items()}
         assert one["values"] == {name: values[name] for name in one["values"]}
-    assert tab.inner_text("#tc").splitlines() == paste.tc(told.chosen, asked)
-    assert tab.inner_text("#sqm").splitlines() == paste.sqm(told.for_openwrt, asked)
+    assert tab.inner_text("#tc").splitlines() == paste.tc(advice.chosen, asked)
+    assert tab.inner_text("#sqm").splitlines() == paste.sqm(advice.for_openwrt, asked)
     assert tab.inner_text("#my-command") == f"aqmlab advise --down {down} --up {up} --linklayer {kind} --rtt 40ms"
-    assert told.chosen.name in tab.inner_text("#headline")
+    assert advice.chosen.name in tab.inner_text("#headline")
 
 
 @pytest.mark.timeout(200)
@@ -369,7 +369,7 @@ def the_answer_fits_any_window(tab: Any, width: int, scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("down", "50", "50 is no rate from 100kbit to 10gbit: write 50mbit for 50 Mbit/s"),
         ("up", "12,5 Mbit/s", "12,5 Mbit/s is no rate from 100kbit to 10gbit: write 12.5mbit for 12.5 Mbit/s"),
@@ -380,10 +380,10 @@ def the_answer_fits_any_window(tab: Any, width: int, scheme: str) -> None:
         ("buffer", "<b>", "<b> is no buffer: write 256kb"),
     ],
 )
-def what_a_line_has_wrong_is_said(tab: Any, name: str, text: str, said: str) -> None:
+def what_a_line_has_wrong_is_reported(tab: Any, name: str, text: str, message: str) -> None:
     _at_line(tab, **{"down": "16mbit", name: text})
     tab.click("#ask")
-    assert tab.inner_text("#asking") == said
+    assert tab.inner_text("#asking") == message
     assert tab.is_hidden("#answer")
 
 

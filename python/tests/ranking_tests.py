@@ -92,8 +92,8 @@ def a_noisy_one_is_behind_nobody_and_not_among_the_best_either() -> None:
 
 
 def the_headline_states_what_is_beyond_chance() -> None:
-    told = {one.aqm: one.words for one in headlines(_result(NOISY))}
-    assert told == {
+    sentences = {one.aqm: one.words for one in headlines(_result(NOISY))}
+    assert sentences == {
         "b": "10 % more queue delay than a (10 → 11 ms)",
         "c": "no clear difference from a in queue delay",
     }

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aqmlab.papers import cards
-from aqmlab.papers.reasons import Place, told
+from aqmlab.papers.reasons import Place, in_words
 
 IDLE = Place("pie", "", 0.27, 0.02, 0.0, 0.0, 0.0, 0.0)
 FULL = Place("fifo", "", 0.998, 40.0, 0.02, 0.0, 900.0, 0.0)
@@ -70,12 +70,12 @@ def _at(place: Place, point: str) -> Place:
     ],
 )
 def the_sentence_says_how_full_link_and_queue_were_and_who_dropped(places: list[Place], sentence: str) -> None:
-    assert told(places) == sentence
+    assert in_words(places) == sentence
 
 
 def presets_in_which_it_was_so_are_named_together() -> None:
-    said = {"a": "Idle.", "b": "Full.", "c": "Full.", "d": ""}
-    reproduction: Any = SimpleNamespace(plain=lambda claim, preset: said[preset])
+    reasons = {"a": "Idle.", "b": "Full.", "c": "Full.", "d": ""}
+    reproduction: Any = SimpleNamespace(plain=lambda claim, preset: reasons[preset])
 
     def told_of(presets: str) -> dict[str, str]:
         table: Any = SimpleNamespace(claim=None, judgements=dict.fromkeys(presets))

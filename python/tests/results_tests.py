@@ -305,8 +305,8 @@ main()
 """
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path, told: signal.Signals) -> None:
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path, signal_number: signal.Signals) -> None:
     out = tmp_path / "out"
     command = [
         sys.executable, "-c", TELLING, "compare", "--rate", "100mbit", "--rtt", "20ms", "--aqm", "fifo",
@@ -316,7 +316,7 @@ def an_interrupted_command_leaves_a_readable_partial_result(tmp_path: Path, told
         assert process.stdout is not None
         for _ in range(3):
             assert process.stdout.readline() == "a run is finished\n"
-        process.send_signal(told)
+        process.send_signal(signal_number)
         _, err = process.communicate(timeout=100)
     assert process.returncode == 130, err
     assert err == f"aqmlab: interrupted: {out} holds the finished runs\n"

@@ -217,8 +217,8 @@ def a_late_flow_is_warned_about() -> None:
 
 def a_threshold_that_a_queue_cannot_reach_is_warned_about() -> None:
     flows = "1*dctcp:start=0s"
-    (said,) = _plan(aqm="ecn_ramp kmin 400kb kmax 1600kb", flows=flows, buffer="100p").warnings
-    assert "does nothing below kmin 400kb, and its queue is full at 100p: give a larger buffer" in said
+    (warning,) = _plan(aqm="ecn_ramp kmin 400kb kmax 1600kb", flows=flows, buffer="100p").warnings
+    assert "does nothing below kmin 400kb, and its queue is full at 100p: give a larger buffer" in warning
     for fine in ("ecn_ramp kmin 100kb kmax 200kb", "tcn threshold 10s", "red ecn"):
         assert _plan(aqm=fine, flows=flows, buffer="100p").warnings == ()
 

@@ -58,13 +58,13 @@ def the_limits_are_those_of_the_page() -> None:
     assert "| runs | 20 000 |" in page
     assert "2e11" in page
     assert f"at most {sweeps.LARGEST:_} points".replace("_", " ") in page
-    told = (
+    limits = (
         f"at most {toml.MOST_PARTS} parts",
         f"adds at most {options.MOST_FILLED:_} characters to an option and {options.MOST_FILLED_FILE:_} to",
         f"at most {options.DEEPEST} deep",
         f"at most {files.MOST_WRITTEN:_} characters",
     )
-    assert all(one.replace("_", " ") in " ".join(page.split()) for one in told)
+    assert all(one.replace("_", " ") in " ".join(page.split()) for one in limits)
 
 
 @needs_browser

@@ -68,7 +68,7 @@ def an_interrupt_while_it_starts_ends_it_too(monkeypatch: pytest.MonkeyPatch, na
     assert _ends(started[0])
 
 
-def what_cannot_be_started_is_told() -> None:
+def what_cannot_be_started_is_reported() -> None:
     with pytest.raises(FileNotFoundError), session.alone(["no such program"]):
         raise AssertionError("the block was entered")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

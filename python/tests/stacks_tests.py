@@ -27,12 +27,12 @@ def the_stacks_of_this_build_are_kinds_of_flow() -> None:
 
 @pytest.mark.parametrize("stack", REAL)
 def results_are_the_same_with_any_number_of_jobs(stack: str) -> None:
-    def told(jobs: int) -> list[pl.DataFrame]:
+    def frames(jobs: int) -> list[pl.DataFrame]:
         flows = [f"2*{stack}", f"1*{stack}:size=200kb", "1*cubic"]
         result = aqmlab.compare(rate="10mbit", rtt="20ms", duration="2s", flows=flows, aqm="pie", seeds=4, jobs=jobs)
         return [result.runs.drop("cpu_s"), result.flows, result.series, result.queues]
 
-    for alone, beside in zip(told(1), told(2), strict=True):
+    for alone, beside in zip(frames(1), frames(2), strict=True):
         assert alone.equals(beside, null_equal=True)
 
 
@@ -169,16 +169,16 @@ def aioquic() -> Iterator[str]:
 
 
 def a_transport_in_python_is_a_kind_of_flow(aimd: str) -> None:
-    def told(flows: list[str]) -> pl.DataFrame:
+    def frames(flows: list[str]) -> pl.DataFrame:
         return aqmlab.compare(rate="4mbit", rtt="40ms", duration="3s", flows=flows, aqm="fq_codel", seeds=2).runs
 
-    runs = told([f"1*{aimd}", "1*cubic"])
+    runs = frames([f"1*{aimd}", "1*cubic"])
     assert min(runs["class.aimd.goodput_mbit"]) > 1.3
     assert min(runs["class.aimd.rtt_mean_ms"]) > 40.0
-    assert runs.drop("cpu_s").equals(told([f"1*{aimd}", "1*cubic"]).drop("cpu_s"), null_equal=True)
-    assert told([f"3*{aimd}:size=60kb:payload=600b"])["completed_flows"].to_list() == [3, 3]
+    assert runs.drop("cpu_s").equals(frames([f"1*{aimd}", "1*cubic"]).drop("cpu_s"), null_equal=True)
+    assert frames([f"3*{aimd}:size=60kb:payload=600b"])["completed_flows"].to_list() == [3, 3]
     with pytest.raises(InputError, match="payload: '2000b' is out of range"):
-        told([f"1*{aimd}:payload=2000b"])
+        frames([f"1*{aimd}:payload=2000b"])
 
 
 class Steady(aqmlab.Transport):
@@ -250,12 +250,12 @@ def a_transport_in_python_falls_silent_where_it_stops_and_nothing_is_asked_of_it
 
 
 def aioquic_runs_the_same_with_any_number_of_jobs_though_its_keys_differ(aioquic: str) -> None:
-    def told(jobs: int) -> list[pl.DataFrame]:
+    def frames(jobs: int) -> list[pl.DataFrame]:
         flows = [f"1*{aioquic}", f"1*{aioquic}:size=20kb:name=sized", "1*cubic"]
         result = aqmlab.compare(rate="3mbit", rtt="40ms", duration="2s", flows=flows, aqm="pie", seeds=2, jobs=jobs)
         return [result.runs.drop("cpu_s"), result.flows, result.series, result.queues]
 
-    alone, beside = told(1), told(2)
+    alone, beside = frames(1), frames(2)
     assert all(one.equals(other, null_equal=True) for one, other in zip(alone, beside, strict=True))
     runs = alone[0]
     assert runs["class.sized.completed_flows"].to_list() == [1, 1]

@@ -133,8 +133,8 @@ def the_table_of_attacks_is_what_is_measured() -> None:
         for classifier, _, _, share, _, _ in attacks.measure(of, chosen):
             shares.setdefault(classifier, []).append(share)
     for line, measured in zip(lines, shares.values(), strict=True):
-        said = [cell.strip() for cell in line.strip("|").split("|")[1:]]
-        assert [float(cell) for cell in said] == pytest.approx(measured, abs=0.0051), line
+        cells = [cell.strip() for cell in line.strip("|").split("|")[1:]]
+        assert [float(cell) for cell in cells] == pytest.approx(measured, abs=0.0051), line
 
 
 def short_flows_push_nothing_above_mark_out_and_only_equation_1_spares_the_others() -> None:

@@ -318,15 +318,15 @@ def where_engines_turn_the_order_is_the_headline(tiny: Path, tmp_path: Path, mon
     assert found[SHORT, LONG].ahead == (SHORT, LONG)
     assert found[SHORT, LONG].turns
     assert len(found) == 3
-    head, *told = engines.headline(outcome)
+    head, *rest = engines.headline(outcome)
     assert head.startswith("Of 6 comparisons of two disciplines, native and linux both tell ")
-    assert f"1.1 One flow, mean queue delay: {SHORT} in native and {LONG} in linux is ahead of the other." in told
+    assert f"1.1 One flow, mean queue delay: {SHORT} in native and {LONG} in linux is ahead of the other." in rest
     shown = suite_page.write(outcome, tmp_path / "out").read_text()
     assert head in shown
     glance = shown[shown.index('id="glance"') : shown.index("</nav>")]
     assert f"{LONG} on linux</th>" in glance
     assert "<td>-</td>" not in glance
-    assert suites.document(outcome)["engines"]["headline"] == [head, *told]
+    assert suites.document(outcome)["engines"]["headline"] == [head, *rest]
 
 
 def what_one_engine_alone_tells_apart_is_no_turn(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +337,7 @@ def what_one_engine_alone_tells_apart_is_no_turn(tiny: Path, monkeypatch: pytest
     assert engines.headline(outcome) == [
         "Of 6 comparisons of two disciplines, native and linux both tell 2 apart, "
         "and agree on the order in all of them.",
-        "Others are told apart by one alone: 2 by native and 1 by linux.",
+        "One engine alone distinguishes others: 2 by native and 1 by linux.",
     ]
 
 

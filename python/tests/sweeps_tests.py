@@ -274,12 +274,12 @@ def a_setting_is_named_in_the_figure_of_its_sweep() -> None:
     assert {
         one.x for panel in plots.with_annotations(lines, ["x: target=4ms"]).panels for one in panel.annotations
     } == {4e6}
-    for wrong, said in {
+    for wrong, message in {
         "rtt": "not of the form",
         "a: rtt=20ms": "no value of 'target'",
         "a: rt=20ms target=2ms": "unknown swept name of --mark 'rt', did you mean",
         "a: rtt=60ms target=2ms": "outside of what was swept",
         "a: rtt=20mbit target=2ms": "has no place between",
     }.items():
-        with pytest.raises(package.InputError, match=said):
+        with pytest.raises(package.InputError, match=message):
             plots.with_annotations(figure, [wrong])

@@ -13,7 +13,7 @@ import aqmlab
 from aqmlab import InputError, scenario
 from aqmlab.advice import paste
 from aqmlab.advice.line import LAYERS, Line, layer
-from aqmlab.advice.ways import ways
+from aqmlab.advice.setups import setups
 from aqmlab.cli.main import app
 from aqmlab.scenario import aqm_texts
 from aqmlab.scenario.registry import Spec
@@ -89,12 +89,12 @@ def test_the_command_line_shows_the_translation() -> None:
 @pytest.mark.parametrize("name", sorted(LAYERS))
 def test_what_advise_prints_comes_back(name: str) -> None:
     line = Line(16_000_000, 1_000_000, layer(name), rtt="40ms")
-    shaped = [way for way in ways(line) if way.is_shaped]
+    shaped = [setup for setup in setups(line) if setup.is_shaped]
     assert shaped
-    for way in shaped:
-        printed = "\n".join(paste.tc(way, line))
+    for setup in shaped:
+        printed = "\n".join(paste.tc(setup, line))
         (back,) = scenario.split_specs(f"{printed} use {paste.interfaces(line).linux}")
-        expected = f"{way.up} {line.layer.cake}" if way.up.startswith("cake") else way.up
+        expected = f"{setup.up} {line.layer.cake}" if setup.up.startswith("cake") else setup.up
         found, meant = Spec.parse(back), Spec.parse(_linux(expected))
         differing = {key for key in meant.given if found.params[key] != meant.params[key]} - {"bandwidth"}
         # No cells are what a layer has that is not of DSL, written or not.
@@ -106,8 +106,8 @@ def test_what_advise_prints_comes_back(name: str) -> None:
 def _linux(text: str) -> str:
     kind, *words = text.split()
     units = {"overhead": "b", "mpu": "b"}
-    told = [f"{word}{units.get(before, '')}" for before, word in zip([kind, *words], words, strict=False)]
-    return " ".join([f"{kind}:linux", *told])
+    settings = [f"{word}{units.get(before, '')}" for before, word in zip([kind, *words], words, strict=False)]
+    return " ".join([f"{kind}:linux", *settings])
 
 
 def test_a_pasted_line_runs_like_its_translation() -> None:

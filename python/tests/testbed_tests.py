@@ -53,14 +53,14 @@ def test_it(tmp_path):
 """
     )
     base = tmp_path / "base"
-    said = _pytest(tmp_path, tmp_path / "test_stubborn.py", "--basetemp", base)
-    assert "AssertionError: loss of stubborn is 0." in said
-    assert "it must be at most 0.02" in said
-    assert "pie limit 200p: 2 stubborn, seed 1" in said
+    printed = _pytest(tmp_path, tmp_path / "test_stubborn.py", "--basetemp", base)
+    assert "AssertionError: loss of stubborn is 0." in printed
+    assert "it must be at most 0.02" in printed
+    assert "pie limit 200p: 2 stubborn, seed 1" in printed
     (folder,) = base.glob("test_it*0")
-    assert f"see run.svg and queue.pcapng in {folder}" in said
+    assert f"see run.svg and queue.pcapng in {folder}" in printed
     # What pytest shows of the test ends at its own line.
-    assert "def _check" not in said
+    assert "def _check" not in printed
     assert (folder / "run.svg").read_text().count("<svg") == 1
     capture = (folder / "queue.pcapng").read_bytes()
     assert all(name in capture for name in (b"before", b"behind", b"dropped", b"congestion, after "))

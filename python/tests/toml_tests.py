@@ -36,8 +36,8 @@ def _levels(count: int, inmost: str) -> str:
 
 @pytest.mark.parametrize("inmost", ["x", ""])
 def values_that_name_others_many_times_do_not_grow_without_bound(tmp_path: Path, inmost: str) -> None:
-    said = _refused(tmp_path, _levels(5, inmost))
-    assert f"flows: the value of $v0 is too long: all together may add {MOST_FILLED} characters" in said
+    error = _refused(tmp_path, _levels(5, inmost))
+    assert f"flows: the value of $v0 is too long: all together may add {MOST_FILLED} characters" in error
 
 
 def values_in_a_topology_do_not_grow_without_bound(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ def what_names_may_add_is_counted_over_all_texts_of_an_option() -> None:
 def many_points_of_a_large_file_are_refused_before_they_are_made(tmp_path: Path) -> None:
     values = "\n".join(f"v{place} = '{'x' * 50}'" for place in range(2000))
     swept = "\n".join(f"s{place} = '1..10*10'" for place in range(4))
-    said = _refused(tmp_path, f"{GOOD}[values]\n{values}\n[sweep]\n{swept}")
-    assert "sweep: 10000 points, each with 1" in said
+    error = _refused(tmp_path, f"{GOOD}[values]\n{values}\n[sweep]\n{swept}")
+    assert "sweep: 10000 points, each with 1" in error
 
 
 @pytest.mark.parametrize("dot", [".", " . ", "\t."])
@@ -78,9 +78,9 @@ def many_points_of_a_large_file_are_refused_before_they_are_made(tmp_path: Path)
 @pytest.mark.parametrize("form", ["{} = 1", "[{}]", "[[{}]]", "x = {{ {} = 1 }}", "x = '''\n''' # '''\n{} = 1"])
 def a_key_of_too_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, form: str, part: str, dot: str) -> None:
     for count in (toml.MOST_PARTS + 1, 40_000):
-        said = _refused(tmp_path, form.format(dot.join([part] * count)))
-        assert f"line {1 + form.count(chr(10))}: the key '{part}{dot}{part}" in said
-        assert f"has more than {toml.MOST_PARTS} parts" in said
+        error = _refused(tmp_path, form.format(dot.join([part] * count)))
+        assert f"line {1 + form.count(chr(10))}: the key '{part}{dot}{part}" in error
+        assert f"has more than {toml.MOST_PARTS} parts" in error
     path = tmp_path / "good.toml"
     path.write_text(form.format(dot.join([part] * toml.MOST_PARTS)))
     assert toml.read(path)

@@ -153,12 +153,12 @@ def the_front_is_what_nothing_beats_among_what_keeps_the_bounds() -> None:
 
 
 def a_share_that_no_share_can_be_is_called_noise() -> None:
-    def said(share: float, low: float, high: float) -> list[str]:
+    def sentences(share: float, low: float, high: float) -> list[str]:
         return sensitivity.words([sensitivity.Index("marks", "target", "in all", share, low, high)])
 
-    assert said(0.5, 0.3, 0.7) == ["marks: target 50% [30%, 70%] of the variance over the space"]
-    assert said(1.07, 0.9, 1.2)[1:] == [sensitivity.BEYOND]
-    assert said(0.1, -0.02, 0.2)[1:] == [sensitivity.BEYOND]
+    assert sentences(0.5, 0.3, 0.7) == ["marks: target 50% [30%, 70%] of the variance over the space"]
+    assert sentences(1.07, 0.9, 1.2)[1:] == [sensitivity.BEYOND]
+    assert sentences(0.1, -0.02, 0.2)[1:] == [sensitivity.BEYOND]
 
 
 def indices_agree_with_a_function_whose_are_known() -> None:
@@ -180,16 +180,16 @@ def indices_agree_with_a_function_whose_are_known() -> None:
 def better_worse_and_chance_are_told_alike() -> None:
     random = np.random.default_rng(1)
     default = random.normal(20.0, 1.0, 8)
-    said = []
+    found = []
     for shift in (-3.0, 0.0, 3.0):
         difference = family([paired(default + shift + random.normal(0, 0.1, 8), default)])[0]
-        said.append(Improvement("pie", "qdelay_p99_ms", 20.0, 20.0 + shift, difference, "scenarios"))
-    assert [one.beats for one in said] == [True, False, False]
+        found.append(Improvement("pie", "qdelay_p99_ms", 20.0, 20.0 + shift, difference, "scenarios"))
+    assert [one.beats for one in found] == [True, False, False]
     beats = "beats the default by 2.99 ms of 99th percentile of queue delay (2.95 to 3.03, 15%, "
-    assert said[0].words.startswith(beats)
-    assert "no clear difference" in said[1].words
-    assert "ms higher" in said[2].words
-    assert all(one.words.endswith(", over 8 unseen scenarios)") for one in said)
+    assert found[0].words.startswith(beats)
+    assert "no clear difference" in found[1].words
+    assert "ms higher" in found[2].words
+    assert all(one.words.endswith(", over 8 unseen scenarios)") for one in found)
 
 
 def the_same_question_has_the_same_answer_with_any_jobs_and_after_a_kill(tmp_path: Path) -> None:

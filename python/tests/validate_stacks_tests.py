@@ -1,4 +1,4 @@
-"""What is said of quinn beside the simulator's own senders is what was compared."""
+"""The page on quinn beside the simulator's own senders has the figures of the comparison."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ client.sendto(b"go", (os.environ["AQMLAB_FAR"], 7000))
 found = []
 try:
     while True:
-        data, told, _, _ = client.recvmsg(2000, 100)
-        seconds, nanos = struct.unpack("qq", told[0][2])
+        data, ancillary, _, _ = client.recvmsg(2000, 100)
+        seconds, nanos = struct.unpack("qq", ancillary[0][2])
         found.append([int.from_bytes(data[:4], "big"), seconds * 10**9 + nanos])
         client.settimeout(1)
 except TimeoutError:

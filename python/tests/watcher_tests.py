@@ -1,4 +1,4 @@
-"""Who is told how an experiment goes."""
+"""Who follows an experiment."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def _ipython(monkeypatch: pytest.MonkeyPatch, shell: Any) -> _Display:
 
 def a_notebook_shows_a_line_while_it_simulates_and_nothing_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     display = _ipython(monkeypatch, SimpleNamespace(kernel=object()))
-    said: list[str] = []
-    monkeypatch.setattr(_Display, "update", lambda self, text: said.append(text))
+    updates: list[str] = []
+    monkeypatch.setattr(_Display, "update", lambda self, text: updates.append(text))
     aqmlab.compare(rate="10mbit", rtt="40ms", aqm=["fifo", "codel"], duration="1s", seeds=2)
     assert display.shown == ["simulating: 0 of 4 runs"]
-    assert said[-1] == ""
+    assert updates[-1] == ""
 
 
 def the_line_says_how_far_it_is_but_not_more_often_than_one_reads(monkeypatch: pytest.MonkeyPatch) -> None:

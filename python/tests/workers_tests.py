@@ -415,7 +415,7 @@ def a_peer_that_is_no_scheduler_is_told_within_seconds(monkeypatch: pytest.Monke
         pass
 
 
-def a_scheduler_without_workers_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def a_scheduler_without_workers_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setattr(clusters, "WORKERS_S", 0.5)
     cluster, notices = Cluster(tmp_path, workers=0), list[str]()
@@ -438,7 +438,7 @@ def a_killed_scheduler_is_told_in_one_line(cluster: Cluster, tmp_path: Path) -> 
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as started:
         _wait(lambda: any(out.glob("records/*")))
         cluster.scheduler.kill()
-        told = started.communicate(timeout=100)[1]
+        printed = started.communicate(timeout=100)[1]
     assert started.returncode == 1
-    assert told.count("\n") == 1, told
-    assert "finished runs are kept, and the same command continues" in told
+    assert printed.count("\n") == 1, printed
+    assert "finished runs are kept, and the same command continues" in printed

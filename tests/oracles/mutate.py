@@ -4,7 +4,7 @@
 
 Each mutant is one small change in `crates/aqm-core/src/law/<name>.rs` (or, with a slash in the name, in
 `crates/aqm-core/src/<name>.rs`: `scheduler/drr`, `discipline/sfq`): another comparison, operator or constant, or a
-statement left out. It is built in a copy of the sources. A mutant that is noticed by neither the oracles' traces nor
+statement left out. It is built in a copy of the sources. A mutant that is detected by neither the oracles' traces nor
 the unit tests of the law nor the golden runs is printed; it is either equivalent or a gap in the tests. Run by hand;
 not part of the tests.
 """
@@ -200,7 +200,7 @@ def expectations(law: str) -> list[tuple[str, workload.Trace, list[str]]]:
     return [(spec, (trace := one.trace(seed)), workload.play(trace, one)) for spec, one, seed in oracles]
 
 
-def noticed(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]]) -> str | None:
+def detected(shop: Workshop, expected: list[tuple[str, workload.Trace, list[str]]]) -> str | None:
     """Which tests notice the mutant."""
     for spec, trace, decisions in expected:
         try:
@@ -235,14 +235,14 @@ def main() -> int:
                 lines = original.splitlines()
                 lines[mutant.line - 1] = mutant.after
                 shop.write(law, "\n".join(lines) + "\n")
-                who = (noticed(shop, expected) or "nobody") if shop.build() else "compiler"
+                who = (detected(shop, expected) or "nobody") if shop.build() else "compiler"
                 counts[who] = counts.get(who, 0) + 1
                 if who == "nobody":
                     missed += 1
                     print(f"{path_of(law)}:{mutant}", flush=True)
             shop.write(law, original)
             summary = ", ".join(f"{count} by {who}" for who, count in sorted(counts.items()))
-            print(f"{law}: {sum(counts.values())} mutants, noticed {summary}", flush=True)
+            print(f"{law}: {sum(counts.values())} mutants, detected {summary}", flush=True)
     finally:
         shutil.rmtree(shop.root)
     return 1 if missed else 0

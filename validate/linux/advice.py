@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Look in the kernel at what `aqmlab advise` chooses: the chosen discipline and its runner-up, each way of three lines.
+"""Look in the kernel at what `aqmlab advise` chooses: the chosen discipline and its runner-up, each setup of three
+lines.
 
     validate/linux/advice.py [--seeds N] [--jobs N] [--out DIR] [--write]
 
@@ -16,14 +17,15 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.advice.line import layer
-from aqmlab.advice.ways import target
+from aqmlab.advice.setups import target
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 import splice_tables
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/explanation/kernel.md"
-# Lines, as `aqmlab advise --quick --seeds 3` was asked: rates, link layer, and the share that the chosen way shapes to.
+# Lines, as `aqmlab advise --quick --seeds 3` was asked: rates, link layer, and the share that the chosen setup shapes
+# to.
 LINES = (
     (16_000_000, 1_000_000, "adsl", 0.9),
     (30_000_000, 6_000_000, "docsis", 0.7),
@@ -34,11 +36,11 @@ METRICS = {"class.small.qdelay_mean_ms": "small packets wait, ms", "class.load.g
 
 
 def directions() -> Iterator[tuple[str, int]]:
-    """The ways of all lines, and the rate that their shaper gives to IP packets in Ethernet frames."""
+    """The directions of all lines, and the rate that their shaper gives to IP packets in Ethernet frames."""
     for down, up, name, share in LINES:
         kept, of = layer(name).payload
-        for way, rate in (("down", down), ("up", up)):
-            yield f"{name} {down // 10**6}/{up // 10**6}, {way}", int(rate * share * kept / of)
+        for direction, rate in (("down", down), ("up", up)):
+            yield f"{name} {down // 10**6}/{up // 10**6}, {direction}", int(rate * share * kept / of)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-//! Which way is named: what a household would notice of each, summed up.
+//! Which setup is named: what a household would notice of each, summed up.
 
-use crate::figures::{FIGURES, NOTICED_STEPS, PING, SLIGHT_STEPS};
-use crate::ways::{ACK_FILTER, support};
+use crate::figures::{FIGURES, NOTICEABLE_STEPS, PING, SLIGHT_STEPS};
+use crate::setups::{ACK_FILTER, support};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ pub const GRADES: [(f64, &str); 5] = [(5.0, "A+"), (30.0, "A"), (60.0, "B"), (20
 /// What is above all of them.
 pub const WORST_GRADE: &str = "F";
 
-/// A way with the means of its figures and of its pings ([`PING`]), by name.
+/// A setup with the means of its figures and of its pings ([`PING`]), by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Means {
-    /// The way's name.
+    /// The setup's name.
     pub name: String,
     /// By the figure's name.
     pub values: BTreeMap<String, f64>,
 }
 
-/// A way: its grade, and how far it is behind.
+/// A setup: its grade, and how far it is behind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
-    /// The way's name.
+    /// The setup's name.
     pub name: String,
     /// Its grade.
     pub grade: String,
-    /// How far each figure is behind the best of all ways, in steps.
+    /// How far each figure is behind the best of all setups, in steps.
     pub shortfalls: BTreeMap<String, f64>,
     /// Their sum, with a step for each grade that is better elsewhere.
     pub behind: f64,
@@ -48,47 +48,51 @@ pub fn place(grade: &str) -> usize {
     GRADES.iter().position(|(_, name)| *name == grade).unwrap_or(GRADES.len())
 }
 
-/// How far each way is behind. A way without a value is as far behind as can be told: not at all.
-pub fn ranked(ways: &[Means]) -> Vec<Ranked> {
-    let value = |way: &Means, name: &str| way.values.get(name).copied().unwrap_or(f64::NAN);
-    let grades: Vec<_> = ways.iter().map(|way| grade(value(way, PING))).collect();
+/// How far each setup is behind. A setup without a value counts as not behind.
+pub fn ranked(setups: &[Means]) -> Vec<Ranked> {
+    let value = |setup: &Means, name: &str| setup.values.get(name).copied().unwrap_or(f64::NAN);
+    let grades: Vec<_> = setups.iter().map(|setup| grade(value(setup, PING))).collect();
     let least = grades.iter().map(|one| place(one)).min().unwrap_or(0);
-    ways.iter()
+    setups
+        .iter()
         .zip(&grades)
-        .map(|(way, grade)| {
+        .map(|(setup, grade)| {
             let mut behind = 0.0;
             let mut shortfalls = BTreeMap::new();
             for figure in &FIGURES {
-                let all = ways.iter().map(|other| value(other, figure.name));
+                let all = setups.iter().map(|other| value(other, figure.name));
                 let best =
                     all.reduce(if figure.is_more_better { f64::max } else { f64::min }).unwrap_or(f64::NAN);
-                let short = figure.shortfall(value(way, figure.name), best);
+                let short = figure.shortfall(value(setup, figure.name), best);
                 behind += short;
                 shortfalls.insert(figure.name.to_owned(), short);
             }
-            behind += NOTICED_STEPS * (place(grade) - least) as f64;
-            Ranked { name: way.name.clone(), grade: (*grade).to_owned(), shortfalls, behind }
+            behind += NOTICEABLE_STEPS * (place(grade) - least) as f64;
+            Ranked { name: setup.name.clone(), grade: (*grade).to_owned(), shortfalls, behind }
         })
         .collect()
 }
 
-/// The way to take, of at least one.
+/// The setup to take, of at least one.
 ///
-/// The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better one, which are
-/// at most two steps behind the least sum (that annoys slightly), the best supported are kept ([`support`]), and of them
-/// those with the best grade. The usual one of them is chosen, unless another is noticeably closer, by more than a step:
-/// that with CAKE's ACK filter, which is tried only where a line is far slower up, and the first. A way is out if one with
-/// a better grade has no greater sum: so none is chosen over one with a better grade that is not behind elsewhere by more
-/// than a step for each grade.
-pub fn best(ways: &[Ranked]) -> Option<&Ranked> {
-    let least = ways.iter().map(|one| one.behind).reduce(f64::min)?;
-    let grade_kept =
-        ways.iter().filter(|one| one.behind <= least + NOTICED_STEPS).map(|one| place(&one.grade)).min()?;
+/// The best grade of the setups within a step of the least sum is kept. Of those with this grade or a better one, which
+/// are at most two steps behind the least sum (that annoys slightly), the best supported are kept ([`support`]), and of
+/// them those with the best grade. The usual one of them is chosen, unless another is noticeably closer, by more than a
+/// step: that with CAKE's ACK filter, which is tried only where a line is far slower up, and the first. A setup is out
+/// if one with a better grade has no greater sum: so none is chosen over one with a better grade that is not behind
+/// elsewhere by more than a step for each grade.
+pub fn best(setups: &[Ranked]) -> Option<&Ranked> {
+    let least = setups.iter().map(|one| one.behind).reduce(f64::min)?;
+    let grade_kept = setups
+        .iter()
+        .filter(|one| one.behind <= least + NOTICEABLE_STEPS)
+        .map(|one| place(&one.grade))
+        .min()?;
     let is_outdone = |one: &Ranked| {
-        ways.iter().any(|other| place(&other.grade) < place(&one.grade) && other.behind <= one.behind)
+        setups.iter().any(|other| place(&other.grade) < place(&one.grade) && other.behind <= one.behind)
     };
     let candidates = || {
-        ways.iter().filter(|one| {
+        setups.iter().filter(|one| {
             one.behind <= least + SLIGHT_STEPS && place(&one.grade) <= grade_kept && !is_outdone(one)
         })
     };
@@ -97,6 +101,6 @@ pub fn best(ways: &[Ranked]) -> Option<&Ranked> {
     let kept = || candidates().filter(|one| rank(one) == first);
     let closest = kept().map(|one| one.behind).reduce(f64::min)?;
     kept()
-        .filter(|one| one.behind <= closest + NOTICED_STEPS)
+        .filter(|one| one.behind <= closest + NOTICEABLE_STEPS)
         .min_by_key(|one| !one.name.contains(ACK_FILTER))
 }

@@ -1,11 +1,11 @@
-//! What a household notices of its line: the figures, and from which difference on each is noticed and annoys.
+//! What a household notices of its line: the figures, and which difference in each is noticeable or annoying.
 
 use serde::Serialize;
 
 /// G.711 without loss or delay: R is 93.2 (ITU-T G.107).
 pub const BEST_MOS: f64 = 4.4;
 /// Steps of the scale by which people rate degradations (ITU-T P.800, annex D): perceptible but not annoying.
-pub const NOTICED_STEPS: f64 = 1.0;
+pub const NOTICEABLE_STEPS: f64 = 1.0;
 /// Slightly annoying.
 pub const SLIGHT_STEPS: f64 = 2.0;
 /// Annoying.
@@ -65,8 +65,8 @@ pub struct Figure {
     pub digits: u8,
     /// Whether more of it is better.
     pub is_more_better: bool,
-    /// What is noticed.
-    pub noticed: Difference,
+    /// What is noticeable.
+    pub noticeable: Difference,
     /// What annoys.
     pub annoying: Difference,
     /// From the metrics of a run and its length in minutes.
@@ -75,16 +75,16 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// How far a value is behind the best one, in steps: 1 is noticed, 3 annoys, and 4 is the most. Between these it is
-    /// linear, and below what is noticed by most too, since some notice less.
+    /// How far a value is behind the best one, in steps: 1 is noticeable, 3 is annoying, and 4 is the most. Between
+    /// these it is linear, and below what is noticeable by most too, since some notice less.
     pub fn shortfall(&self, value: f64, best: f64) -> f64 {
         let behind = if self.is_more_better { best - value } else { value - best };
-        let (noticed, annoying) = (self.noticed.of(best), self.annoying.of(best));
-        if behind > noticed {
-            let beyond = (behind - noticed) / (annoying - noticed);
-            (NOTICED_STEPS + (ANNOYING_STEPS - NOTICED_STEPS) * beyond).min(MOST_STEPS)
+        let (noticeable, annoying) = (self.noticeable.of(best), self.annoying.of(best));
+        if behind > noticeable {
+            let beyond = (behind - noticeable) / (annoying - noticeable);
+            (NOTICEABLE_STEPS + (ANNOYING_STEPS - NOTICEABLE_STEPS) * beyond).min(MOST_STEPS)
         } else if behind > 0.0 {
-            NOTICED_STEPS * behind / noticed
+            NOTICEABLE_STEPS * behind / noticeable
         } else {
             0.0
         }
@@ -107,8 +107,8 @@ impl Figure {
 
 /// Both directions' delays together. Two 99th percentiles bound 98 of 100 round trips at least.
 fn round_trip(run: &dyn Metrics, group: &str, metric: &str) -> Option<f64> {
-    let way = |way| run.metric(&format!("class.{group}_{way}.{metric}"));
-    Some(way("down")? + way("up")?)
+    let direction = |name| run.metric(&format!("class.{group}_{name}.{metric}"));
+    Some(direction("down")? + direction("up")?)
 }
 
 /// By how much pings are longer than the round trip of an idle line, in milliseconds.
@@ -130,7 +130,7 @@ pub fn rpm(run: &dyn Metrics) -> Option<f64> {
     Some((foreign + own) / 2.0)
 }
 
-const LONGER: &str = "a fifth more time is noticed: Seow, Designing and Engineering Time, 2008";
+const LONGER: &str = "a fifth more time is noticeable: Seow, Designing and Engineering Time, 2008";
 const TWICE: &str = "twice the time is ours; ratings fall with its logarithm: Egger et al., QoMEX 2012";
 /// A transfer takes a fifth longer at five sixths of the rate.
 const SLOWER: Difference = Difference { least: 0.0, share: 1.0 / 6.0, source: LONGER };
@@ -145,7 +145,7 @@ pub static FIGURES: [Figure; 7] = [
         unit: "MOS, 1 to 4.4",
         digits: 2,
         is_more_better: true,
-        noticed: Difference {
+        noticeable: Difference {
             least: 0.31,
             share: 0.0,
             source: "from very satisfied (4.34) to satisfied (4.03): ITU-T G.107, annex B, and G.109",
@@ -163,10 +163,10 @@ pub static FIGURES: [Figure; 7] = [
         unit: "mean, s",
         digits: 2,
         is_more_better: false,
-        noticed: Difference {
+        noticeable: Difference {
             least: 0.1,
             share: 0.2,
-            source: "a fifth more time is noticed: Seow, Designing and Engineering Time, 2008; below 0.1 s is instantaneous: Miller, 1968",
+            source: "a fifth more time is noticeable: Seow, Designing and Engineering Time, 2008; below 0.1 s is instantaneous: Miller, 1968",
         },
         annoying: Difference {
             least: 1.0,
@@ -181,10 +181,10 @@ pub static FIGURES: [Figure; 7] = [
         unit: "median / 98 %, ms",
         digits: 0,
         is_more_better: false,
-        noticed: Difference {
+        noticeable: Difference {
             least: 25.0,
             share: 0.2,
-            source: "steps of 25 ms cost hits: Liu et al., QoMEX 2021; a fifth more time is noticed: Seow, Designing and Engineering Time, 2008",
+            source: "steps of 25 ms cost hits: Liu et al., QoMEX 2021; a fifth more time is noticeable: Seow, Designing and Engineering Time, 2008",
         },
         annoying: Difference {
             least: 100.0,
@@ -199,7 +199,7 @@ pub static FIGURES: [Figure; 7] = [
         unit: "s a minute",
         digits: 1,
         is_more_better: false,
-        noticed: Difference {
+        noticeable: Difference {
             least: 0.6,
             share: 0.0,
             source: "1 % of the time costs viewers: Dobrian et al., SIGCOMM 2011",
@@ -219,10 +219,10 @@ pub static FIGURES: [Figure; 7] = [
         unit: "Mbit/s",
         digits: 2,
         is_more_better: true,
-        noticed: Difference {
+        noticeable: Difference {
             least: 0.0,
             share: 0.3,
-            source: "a step of the ladder (1.43 times), which is just noticed: Netflix, Per-title encode optimization, 2015",
+            source: "a step of the ladder (1.43 times), which is just noticeable: Netflix, Per-title encode optimization, 2015",
         },
         annoying: Difference { least: 0.0, share: 0.65, source: "three steps of the ladder" },
         of: |run, _| run.metric("video_bitrate_mbit"),
@@ -233,7 +233,7 @@ pub static FIGURES: [Figure; 7] = [
         unit: "Mbit/s",
         digits: 2,
         is_more_better: true,
-        noticed: SLOWER,
+        noticeable: SLOWER,
         annoying: HALF,
         of: |run, _| run.metric("class.download.goodput_mbit"),
     },
@@ -243,7 +243,7 @@ pub static FIGURES: [Figure; 7] = [
         unit: "Mbit/s",
         digits: 2,
         is_more_better: true,
-        noticed: SLOWER,
+        noticeable: SLOWER,
         annoying: HALF,
         of: |run, _| run.metric("class.backup.goodput_mbit"),
     },

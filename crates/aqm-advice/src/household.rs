@@ -1,7 +1,7 @@
-//! What a line and a way set in the scenario of a household: the topology `experiments/household/graphs/line.toml`.
+//! What a line and a setup set in the scenario of a household: the topology `experiments/household/graphs/line.toml`.
 
 use crate::line::Line;
-use crate::ways::Way;
+use crate::setups::Setup;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ const SHORTEST_S: u64 = 12;
 pub const WARMUP_S: u64 = 5;
 /// Fast lines have fewer seeds too.
 const FAST_BPS: u64 = 400_000_000;
-/// Faster ones only have the ways that routers come with.
+/// Faster ones only have the setups that routers come with.
 const VERY_FAST_BPS: u64 = 1_000_000_000;
 
 /// How a line is asked about.
@@ -26,11 +26,11 @@ const VERY_FAST_BPS: u64 = 1_000_000_000;
 pub struct Plan {
     /// How long a run is, in seconds.
     pub duration_s: u64,
-    /// All runs of a way.
+    /// All runs of a setup.
     pub seeds: u32,
     /// After how many the quick form stops where they decide.
     pub quick_seeds: u32,
-    /// Whether only the ways are tried that routers come with.
+    /// Whether only the setups are tried that routers come with.
     pub only_usual: bool,
 }
 
@@ -47,7 +47,7 @@ pub fn plan(line: &Line) -> Plan {
     }
 }
 
-/// What a way sets, in base units and tc's notation, named as in the topology.
+/// What a setup sets, in base units and tc's notation, named as in the topology.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// Of the line in one direction.
@@ -70,12 +70,12 @@ pub struct Setting {
     pub router_up: String,
 }
 
-/// What a way sets.
-pub fn setting(line: &Line, way: &Way) -> Setting {
+/// What a setup sets.
+pub fn setting(line: &Line, setup: &Setup) -> Setting {
     let or = |spec: &str, other: &str| if spec.is_empty() { other } else { spec }.to_owned();
     let [down, up] = line.buffers().map(|limit| format!("fifo limit {limit}"));
-    let [shaped_down, shaped_up] = match way.is_shaped() {
-        true => line.shaped(way.share).map(|rate| line.layer.carried(rate)),
+    let [shaped_down, shaped_up] = match setup.is_shaped() {
+        true => line.shaped(setup.share).map(|rate| line.layer.carried(rate)),
         false => [UNSHAPED_BPS; 2],
     };
     Setting {
@@ -83,17 +83,17 @@ pub fn setting(line: &Line, way: &Way) -> Setting {
         line_down: line.layer.carried(line.down_bps),
         modem_down: down,
         line_up: line.layer.carried(line.up_bps),
-        modem_up: or(&way.modem, &up),
+        modem_up: or(&setup.modem, &up),
         shaped_down,
         shaped_up,
-        router_down: or(&way.down, PASS),
-        router_up: or(&way.up, PASS),
+        router_down: or(&setup.down, PASS),
+        router_up: or(&setup.up, PASS),
     }
 }
 
-/// Puts a line and a way into a scenario of the household as it is resolved for another line, and returns whether it has
-/// the links of one.
-pub fn put(scenario: &mut Value, line: &Line, way: &Way) -> bool {
+/// Puts a line and a setup into a scenario of the household as it is resolved for another line, and returns whether it
+/// has the links of one.
+pub fn put(scenario: &mut Value, line: &Line, setup: &Setup) -> bool {
     let Setting {
         delay_ns,
         line_down,
@@ -104,7 +104,7 @@ pub fn put(scenario: &mut Value, line: &Line, way: &Way) -> bool {
         shaped_up,
         router_down,
         router_up,
-    } = setting(line, way);
+    } = setting(line, setup);
     let duration_ns = plan(line).duration_s * SECOND_NS;
     scenario["aqm"] = json!(modem_down);
     scenario["capacity"] = json!({ "rate_bps": line_down });

@@ -17,11 +17,11 @@ pub struct Line {
     pub up_bps: u64,
     /// Its link layer.
     pub layer: Layer,
-    /// Whether the way down is a recorded one, of a mobile network.
+    /// Whether the downlink is a recorded one, of a mobile network.
     pub is_recorded: bool,
     /// Round-trip time to servers.
     pub rtt_ns: u64,
-    /// The modem's buffer each way, in tc's notation; typical ones if empty.
+    /// The modem's buffer in each direction, in tc's notation; typical ones if empty.
     pub modem_buffer: String,
     /// Share of the rate that a shaper is given; without it several are tried.
     pub share: Option<f64>,

@@ -10,7 +10,7 @@
 //! it. An empty one stands for that of the line.
 
 use crate::line::Line;
-use crate::ways::{ACK_FILTER, INTERVAL_US, Way};
+use crate::setups::{ACK_FILTER, INTERVAL_US, Setup};
 use std::borrow::Cow;
 
 /// The kernel's length has an Ethernet frame's header already, which tc-cake(8) leaves out.
@@ -19,7 +19,7 @@ const FRAME_HEADER: i64 = 14;
 const PPPOE_HEADER: i64 = 8;
 /// Interfaces that have none.
 const WITHOUT_HEADER: [&str; 4] = ["ppp", "wwan", "tun", "wg"];
-/// The device through which the way down is sent, so that it can be queued: not ifb0, which modprobe may have made.
+/// The device through which the downlink is sent, so that it can be queued: not ifb0, which modprobe may have made.
 const MIRROR: &str = "ifb-aqmlab";
 
 /// Systems whose interfaces have names of their own.
@@ -78,15 +78,15 @@ fn named<'a>(given: &'a str, line: &Line, system: System) -> &'a str {
 }
 
 /// The commands for both directions; none without a shaper.
-pub fn tc(way: &Way, line: &Line, interface: &str) -> Vec<String> {
-    if !way.is_shaped() {
+pub fn tc(setup: &Setup, line: &Line, interface: &str) -> Vec<String> {
+    if !setup.is_shaped() {
         return Vec::new();
     }
     let interface = named(interface, line, System::Linux);
     let below = is_below_ppp(line, interface);
-    let [down, up] = line.shaped(way.share).map(|rate| rate / 1000);
+    let [down, up] = line.shaped(setup.share).map(|rate| rate / 1000);
     let uncounted = uncounted(line, interface);
-    let mut found = queue(&way.up, up, line, interface, (uncounted, below));
+    let mut found = queue(&setup.up, up, line, interface, (uncounted, below));
     found.extend([
         format!("ip link add name {MIRROR} type ifb"),
         format!("ip link set dev {MIRROR} up"),
@@ -95,13 +95,13 @@ pub fn tc(way: &Way, line: &Line, interface: &str) -> Vec<String> {
             "tc filter add dev {interface} parent ffff: protocol all matchall action mirred egress redirect dev {MIRROR}"
         ),
     ]);
-    found.extend(queue(&way.down, down, line, MIRROR, (uncounted, below)));
+    found.extend(queue(&setup.down, down, line, MIRROR, (uncounted, below)));
     found
 }
 
 /// The commands that take tc's back; none without a shaper.
-pub fn undo(way: &Way, line: &Line, interface: &str) -> Vec<String> {
-    if !way.is_shaped() {
+pub fn undo(setup: &Setup, line: &Line, interface: &str) -> Vec<String> {
+    if !setup.is_shaped() {
         return Vec::new();
     }
     let interface = named(interface, line, System::Linux);
@@ -112,25 +112,25 @@ pub fn undo(way: &Way, line: &Line, interface: &str) -> Vec<String> {
     ]
 }
 
-/// OpenWrt's SQM script for a way; none where it has none.
-pub fn script(way: &Way) -> Option<&'static str> {
-    match discipline(&way.up) {
+/// OpenWrt's SQM script for a setup; none where it has none.
+pub fn script(setup: &Setup) -> Option<&'static str> {
+    match discipline(&setup.up) {
         "cake" => Some("piece_of_cake.qos"),
         "fq_codel" => Some("simplest.qos"),
         _ => None,
     }
 }
 
-/// OpenWrt's commands; none where SQM has no script for the way.
-pub fn sqm(way: &Way, line: &Line, interface: &str) -> Vec<String> {
-    let Some(script) = script(way) else { return Vec::new() };
-    let name = discipline(&way.up);
+/// OpenWrt's commands; none where SQM has no script for the setup.
+pub fn sqm(setup: &Setup, line: &Line, interface: &str) -> Vec<String> {
+    let Some(script) = script(setup) else { return Vec::new() };
+    let name = discipline(&setup.up);
     let layer = &line.layer;
     let interface = named(interface, line, System::OpenWrt);
     let below = is_below_ppp(line, interface);
     // As in tc's lines: CAKE knows PTM by a word, and what tc-stab(8) has no word for is taken off the rate.
     let has_words = name == "cake";
-    let [down, up] = line.shaped(way.share).map(|rate| match &*layer.name {
+    let [down, up] = line.shaped(setup.share).map(|rate| match &*layer.name {
         "vdsl" if !has_words => layer.carried(rate / 1000),
         _ => rate / 1000,
     });
@@ -153,7 +153,7 @@ pub fn sqm(way: &Way, line: &Line, interface: &str) -> Vec<String> {
         options.push(("tcMPU", layer.mpu.to_string()));
     }
     let words = |spec: &str, from: usize| spec.split_whitespace().skip(from).collect::<Vec<_>>().join(" ");
-    let own = [&way.down, &way.up].map(|spec| match name {
+    let own = [&setup.down, &setup.up].map(|spec| match name {
         "cake" => {
             let ptm = if &*layer.name == "vdsl" { " ptm" } else { "" };
             found_by_cake(&format!("nat {}{ptm}", words(spec, 2)), below)

@@ -5,7 +5,7 @@ use aqm_advice::choice::{self, Means, Ranked};
 use aqm_advice::figures::{self, Difference, FIGURES};
 use aqm_advice::layer::{ALIASES, LAYERS};
 use aqm_advice::paste::System;
-use aqm_advice::{Layer, Line, Way, household, paste, ways};
+use aqm_advice::{Layer, Line, Setup, household, paste, setups};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -32,15 +32,15 @@ pub(crate) fn advice_line(line: &str) -> PyResult<String> {
     written(&json!({ "buffers": line.buffers(), "carried": carried, "plan": household::plan(&line) }))
 }
 
-/// The ways to run a line, each with what it sets.
+/// The setups of a line, each with what it sets.
 #[pyfunction]
-pub(crate) fn advice_ways(line: &str, only_usual: bool) -> PyResult<String> {
+pub(crate) fn advice_setups(line: &str, only_usual: bool) -> PyResult<String> {
     let line: Line = read(line)?;
-    let found = ways::ways(&line, only_usual);
+    let found = setups::setups(&line, only_usual);
     written(
         &found
             .iter()
-            .map(|way| json!({ "way": way, "sets": household::setting(&line, way) }))
+            .map(|setup| json!({ "setup": setup, "sets": household::setting(&line, setup) }))
             .collect::<Vec<_>>(),
     )
 }
@@ -55,25 +55,25 @@ pub(crate) fn advice_shaped(line: &str, share: f64) -> PyResult<(u64, u64)> {
 /// CoDel's target and interval for a rate and a round trip, as sqm-scripts set them.
 #[pyfunction]
 pub(crate) fn advice_target(rate_bps: u64, rtt_us: u64) -> String {
-    ways::target(rate_bps, rtt_us)
+    setups::target(rate_bps, rtt_us)
 }
 
 /// The share of the rate that a shaper usually has, and the best score of a call.
 #[pyfunction]
 pub(crate) fn advice_usual() -> (f64, f64) {
-    (ways::USUAL_SHARE, figures::BEST_MOS)
+    (setups::USUAL_SHARE, figures::BEST_MOS)
 }
 
-/// The steps of the scale of degradations: noticed, slightly annoying, annoying, and the most.
+/// The steps of the scale of degradations: noticeable, slightly annoying, annoying, and the most.
 #[pyfunction]
 pub(crate) fn advice_steps() -> (f64, f64, f64, f64) {
-    (figures::NOTICED_STEPS, figures::SLIGHT_STEPS, figures::ANNOYING_STEPS, figures::MOST_STEPS)
+    (figures::NOTICEABLE_STEPS, figures::SLIGHT_STEPS, figures::ANNOYING_STEPS, figures::MOST_STEPS)
 }
 
-/// How well routers support a way, by its name.
+/// How well routers support a setup, by its name.
 #[pyfunction]
-pub(crate) fn advice_support(way: &str) -> u8 {
-    ways::support(way)
+pub(crate) fn advice_support(setup: &str) -> u8 {
+    setups::support(setup)
 }
 
 /// What a household notices.
@@ -117,17 +117,17 @@ pub(crate) fn advice_grade(increase_ms: f64) -> &'static str {
     choice::grade(increase_ms)
 }
 
-/// How far each way is behind.
+/// How far each setup is behind.
 #[pyfunction]
 pub(crate) fn advice_ranked(means: &str) -> PyResult<String> {
     written(&choice::ranked(&read::<Vec<Means>>(means)?))
 }
 
-/// The way to take, by its name.
+/// The setup to take, by its name.
 #[pyfunction]
 pub(crate) fn advice_best(ranked: &str) -> PyResult<String> {
-    let ways: Vec<Ranked> = read(ranked)?;
-    choice::best(&ways).map(|one| one.name.clone()).ok_or_else(|| input("no way is given".to_owned()))
+    let setups: Vec<Ranked> = read(ranked)?;
+    choice::best(&setups).map(|one| one.name.clone()).ok_or_else(|| input("no setup is given".to_owned()))
 }
 
 /// The interface of a line on Linux and on OpenWrt, that which is given if one is, and what is wrong with it.
@@ -142,28 +142,28 @@ pub(crate) fn advice_interfaces(line: &str, interface: &str) -> PyResult<(String
     Ok((interface.to_owned(), interface.to_owned(), paste::notice(&line, interface)))
 }
 
-/// The lines of tc for a way.
+/// The lines of tc for a setup.
 #[pyfunction]
-pub(crate) fn advice_tc(way: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
-    Ok(paste::tc(&read(way)?, &read(line)?, interface))
+pub(crate) fn advice_tc(setup: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
+    Ok(paste::tc(&read(setup)?, &read(line)?, interface))
 }
 
 /// The lines that take them back.
 #[pyfunction]
-pub(crate) fn advice_undo(way: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
-    Ok(paste::undo(&read(way)?, &read(line)?, interface))
+pub(crate) fn advice_undo(setup: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
+    Ok(paste::undo(&read(setup)?, &read(line)?, interface))
 }
 
-/// OpenWrt's lines for a way.
+/// OpenWrt's lines for a setup.
 #[pyfunction]
-pub(crate) fn advice_sqm(way: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
-    Ok(paste::sqm(&read(way)?, &read(line)?, interface))
+pub(crate) fn advice_sqm(setup: &str, line: &str, interface: &str) -> PyResult<Vec<String>> {
+    Ok(paste::sqm(&read(setup)?, &read(line)?, interface))
 }
 
-/// Whether OpenWrt's SQM has a script for a way.
+/// Whether OpenWrt's SQM has a script for a setup.
 #[pyfunction]
-pub(crate) fn advice_has_script(way: &str) -> PyResult<bool> {
-    Ok(paste::script(&read::<Way>(way)?).is_some())
+pub(crate) fn advice_has_script(setup: &str) -> PyResult<bool> {
+    Ok(paste::script(&read::<Setup>(setup)?).is_some())
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> PyResult<T> {

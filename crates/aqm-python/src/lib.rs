@@ -38,9 +38,9 @@ mod _native {
     #[pymodule_export]
     use crate::advice::{
         advice_best, advice_difference, advice_figures, advice_grade, advice_grades, advice_has_script,
-        advice_interfaces, advice_layers, advice_line, advice_of_run, advice_ranked, advice_shaped,
-        advice_shortfall, advice_sqm, advice_steps, advice_support, advice_target, advice_tc, advice_undo,
-        advice_usual, advice_ways, advice_with_overhead,
+        advice_interfaces, advice_layers, advice_line, advice_of_run, advice_ranked, advice_setups,
+        advice_shaped, advice_shortfall, advice_sqm, advice_steps, advice_support, advice_target, advice_tc,
+        advice_undo, advice_usual, advice_with_overhead,
     };
     #[pymodule_export]
     use crate::conformance::conformance;

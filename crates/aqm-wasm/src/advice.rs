@@ -3,7 +3,7 @@
 use aqm_advice::choice::{self, Means};
 use aqm_advice::figures::{self, FIGURES, Metrics as _};
 use aqm_advice::paste::System;
-use aqm_advice::{Line, Way, household, paste, ways};
+use aqm_advice::{Line, Setup, household, paste, setups};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -11,18 +11,18 @@ use serde_json::{Map, Value, json};
 #[derive(Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum Question {
-    /// How a line is asked about, and the ways to run it.
-    Ways { line: Line },
-    /// The scenario of a household on a line that is run in a way; `scenario` is that of another line.
-    Scenario { scenario: Value, line: Line, way: Way },
+    /// How a line is asked about, and the setups for it.
+    Setups { line: Line },
+    /// The scenario of a household on a line that is run in a setup; `scenario` is that of another line.
+    Scenario { scenario: Value, line: Line, setup: Setup },
     /// What a household notices of a run, and what is shown beside, by the run's metrics and its length.
     Run { metrics: Map<String, Value>, minutes: f64 },
-    /// How far each way is behind, and which is named.
+    /// How far each setup is behind, and which is named.
     Choice { means: Vec<Means> },
-    /// The lines to paste of a way, for an interface or that of the line.
+    /// The lines to paste of a setup, for an interface or that of the line.
     Paste {
         line: Line,
-        way: Way,
+        setup: Setup,
         #[serde(default)]
         interface: String,
     },
@@ -31,18 +31,18 @@ pub(crate) enum Question {
 /// The answer, or what is wrong.
 pub(crate) fn answer(question: Question) -> Result<Value, String> {
     match question {
-        Question::Ways { line } => {
+        Question::Setups { line } => {
             let plan = household::plan(&line);
-            let tried: Vec<_> = ways::ways(&line, plan.only_usual)
+            let tried: Vec<_> = setups::setups(&line, plan.only_usual)
                 .into_iter()
-                .map(|way| json!({ "shaped": line.shaped(way.share), "way": way }))
+                .map(|setup| json!({ "shaped": line.shaped(setup.share), "setup": setup }))
                 .collect();
             Ok(
-                json!({ "plan": plan, "warmup_s": household::WARMUP_S, "buffers": line.buffers(), "ways": tried }),
+                json!({ "plan": plan, "warmup_s": household::WARMUP_S, "buffers": line.buffers(), "setups": tried }),
             )
         }
-        Question::Scenario { mut scenario, line, way } => {
-            let has_links = household::put(&mut scenario, &line, &way);
+        Question::Scenario { mut scenario, line, setup } => {
+            let has_links = household::put(&mut scenario, &line, &setup);
             has_links
                 .then(|| json!({ "scenario": scenario }))
                 .ok_or_else(|| "scenario: no household's".to_owned())
@@ -63,14 +63,14 @@ pub(crate) fn answer(question: Question) -> Result<Value, String> {
             let named = choice::best(&ranked).map(|one| &one.name);
             Ok(json!({ "named": named, "ranked": ranked }))
         }
-        Question::Paste { line, way, interface } => Ok(json!({
+        Question::Paste { line, setup, interface } => Ok(json!({
             "interfaces": {
                 "linux": paste::interface(&line, System::Linux),
                 "openwrt": paste::interface(&line, System::OpenWrt),
             },
-            "tc": paste::tc(&way, &line, &interface),
-            "undo": paste::undo(&way, &line, &interface),
-            "sqm": paste::sqm(&way, &line, &interface),
+            "tc": paste::tc(&setup, &line, &interface),
+            "undo": paste::undo(&setup, &line, &interface),
+            "sqm": paste::sqm(&setup, &line, &interface),
         })),
     }
 }

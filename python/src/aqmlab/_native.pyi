@@ -36,6 +36,7 @@ __all__ = [
     "advice_line",
     "advice_of_run",
     "advice_ranked",
+    "advice_setups",
     "advice_shaped",
     "advice_shortfall",
     "advice_sqm",
@@ -45,7 +46,6 @@ __all__ = [
     "advice_tc",
     "advice_undo",
     "advice_usual",
-    "advice_ways",
     "advice_with_overhead",
     "bucket_width_ns",
     "build_info",
@@ -352,7 +352,7 @@ def overflow_victim(text: str) -> str:
     """Fill the discipline and return which packets it dropped: tail, head, longest flow, mixed or nobody."""
 
 def advice_best(ranked: str) -> str:
-    """Return the way to take, by its name."""
+    """Return the setup to take, by its name."""
 
 def advice_difference(least: float, share: float, best: float) -> float:
     """Return a difference beside a best value."""
@@ -366,8 +366,8 @@ def advice_grade(increase_ms: float) -> str:
 def advice_grades() -> tuple[list[tuple[float, str]], str]:
     """Return below which increase of pings a line has which grade, and that of all others."""
 
-def advice_has_script(way: str) -> bool:
-    """Return whether OpenWrt's SQM has a script for a way."""
+def advice_has_script(setup: str) -> bool:
+    """Return whether OpenWrt's SQM has a script for a setup."""
 
 def advice_layers() -> str:
     """Return the link layers and their other names, as JSON."""
@@ -382,7 +382,7 @@ def advice_of_run(metrics: str, minutes: float) -> str:
     """Return what a household notices of a run, as JSON."""
 
 def advice_ranked(means: str) -> str:
-    """Return how far each way is behind, as JSON."""
+    """Return how far each setup is behind, as JSON."""
 
 def advice_shaped(line: str, share: float) -> tuple[int, int]:
     """Return the rates of a shaper with a share of a line's."""
@@ -390,29 +390,29 @@ def advice_shaped(line: str, share: float) -> tuple[int, int]:
 def advice_shortfall(figure: str, value: float, best: float) -> float:
     """Return how far a value of a figure is behind the best one, in steps."""
 
-def advice_sqm(way: str, line: str, interface: str) -> list[str]:
-    """Return OpenWrt's lines for a way."""
+def advice_sqm(setup: str, line: str, interface: str) -> list[str]:
+    """Return OpenWrt's lines for a setup."""
 
 def advice_steps() -> tuple[float, float, float, float]:
     """Return the steps of the scale of degradations."""
 
-def advice_support(way: str) -> int:
-    """Return how well routers support a way."""
+def advice_support(setup: str) -> int:
+    """Return how well routers support a setup."""
 
 def advice_target(rate_bps: int, rtt_us: int) -> str:
     """Return CoDel's target and interval for a rate and a round trip."""
 
-def advice_tc(way: str, line: str, interface: str) -> list[str]:
-    """Return the lines of tc for a way."""
+def advice_tc(setup: str, line: str, interface: str) -> list[str]:
+    """Return the lines of tc for a setup."""
 
-def advice_undo(way: str, line: str, interface: str) -> list[str]:
+def advice_undo(setup: str, line: str, interface: str) -> list[str]:
     """Return the lines that take them back."""
 
 def advice_usual() -> tuple[float, float]:
     """Return the share of the rate that a shaper usually has, and the best score of a call."""
 
-def advice_ways(line: str, only_usual: bool) -> str:
-    """Return the ways to run a line, each with what it sets, as JSON."""
+def advice_setups(line: str, only_usual: bool) -> str:
+    """Return the setups of a line, each with what it sets, as JSON."""
 
 def advice_with_overhead(layer: str, count: int) -> str:
     """Return a link layer with other bytes around each packet, as JSON."""

@@ -78,7 +78,7 @@ def reward(step: Step) -> float:
 
 
 class _QueueEnv(gymnasium.Env[Observation, Any], EzPickle, ABC):
-    """A run whose discipline is told something before each step.
+    """A run whose discipline gets an action before each step.
 
     What is seen: backlog and sojourn time (in units of 20 ms), utilization, and arrivals, signals and overflows per
     full packet that the link could have sent (per packet, where a step is one).
@@ -162,13 +162,13 @@ class _QueueEnv(gymnasium.Env[Observation, Any], EzPickle, ABC):
         """Return what an action tells the discipline: names and values."""
 
     def _try(self) -> None:
-        """Tell a run both ends of every range: what could be told in no episode is refused before the first."""
+        """Give a run both ends of every range: what no episode could set is refused before the first."""
         stepper = _native.Stepper(self._scenario, self._inputs, 1)
         for share in (0, 1):
             try:
                 stepper.step(self._settings(np.full(self.action_space.shape or (), share)), 0)
             except InputError as error:
-                raise about("aqm", f"the first queue in 'measure' cannot be told while it runs: {error}") from None
+                raise about("aqm", f"the first queue in 'measure' cannot be set while it runs: {error}") from None
 
     @contextmanager
     def _used(self, what: str) -> Iterator[None]:

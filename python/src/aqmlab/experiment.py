@@ -53,7 +53,7 @@ def merge(parts: Sequence[Path], out: Path, watcher: Watcher | None = None, *, w
             raise InputError(f"{folder}: is named twice")
     store.check_new(out)
     both = store.merged({folder: _read(folder, watcher) for folder in parts})
-    for text in (*both.said, both.missing) if both.missing else both.said:
+    for text in (*both.notices, both.missing) if both.missing else both.notices:
         (watcher or Watcher()).on_notice(text)
     if both.frames.runs.is_empty():
         raise InputError(f"{parts[0]}: has no run, and nor has any other part")
@@ -214,7 +214,7 @@ def _conduct(
         watcher.on_notice(text)
     if place and kept:
         manifest = {**manifest, "created": kept.manifest["created"], "pages": kept.manifest["pages"]}
-        manifest["plan_warnings"] = [*manifest["plan_warnings"], *kept.said]
+        manifest["plan_warnings"] = [*manifest["plan_warnings"], *kept.notices]
         is_same = earlier is kept.frames and manifest.get("shard") == kept.manifest.get("shard")
         is_same = is_same and stop in (None, kept.manifest.get("stop"))
         if is_same and not missing and not kept.records and kept.manifest["failures"] == []:
@@ -268,7 +268,7 @@ def _read(folder: Path, watcher: Watcher | None) -> store.Kept:
 
 
 def _tell(folder: Path, kept: store.Kept, watcher: Watcher) -> None:
-    for text in kept.said:
+    for text in kept.notices:
         watcher.on_notice(f"{folder}: {text}")
 
 

@@ -277,7 +277,7 @@ def load(folder: str | os.PathLike[str], watcher: Watcher | None = None) -> Resu
 
     Args:
         folder: the folder.
-        watcher: is told what there is to say about it, such as runs that are not as they were written.
+        watcher: receives notices about it, such as runs that were altered.
 
     Raises:
         InputError: if it is not one, is damaged, was altered, or was written by a newer version.
@@ -301,7 +301,7 @@ def merge(
     Args:
         parts: the folders.
         out: the new folder.
-        watcher: is told what there is to say about the parts.
+        watcher: receives notices about the parts.
         with_report: whether to draw figures and write the report.
 
     Raises:

@@ -17,7 +17,7 @@ FIGURES = "figures"
 
 
 def save(result: Result, folder: Path, *, with_report: bool = True) -> Path:
-    """Write a result into a new folder, with its figures and its report unless told otherwise.
+    """Write a result into a new folder, with its figures and its report by default.
 
     Raises:
         InputError: if the folder is not empty, or cannot be written.

@@ -94,61 +94,61 @@ fn tempt(lie: &str) {
 
 #[test]
 #[should_panic = "breaks conservation: 3 packets (3000 B) arrived, but 0 (0 B) departed, 0 (0 B) were dropped and 2"]
-fn a_forgotten_packet_is_noticed() {
+fn a_forgotten_packet_is_detected() {
     tempt("forgets");
 }
 
 #[test]
 #[should_panic = "breaks conservation"]
-fn an_invented_packet_is_noticed() {
+fn an_invented_packet_is_detected() {
     tempt("invents");
 }
 
 #[test]
 #[should_panic = "breaks conservation"]
-fn a_packet_that_shrank_is_noticed() {
+fn a_packet_that_shrank_is_detected() {
     tempt("shrinks");
 }
 
 #[test]
 #[should_panic = "(flow, length, ecn, arrival)"]
-fn a_mark_past_the_context_is_noticed() {
+fn a_mark_past_the_context_is_detected() {
     tempt("marks all");
 }
 
 #[test]
 #[should_panic = "(flow, length, ecn, arrival)"]
-fn a_cleared_mark_is_noticed() {
+fn a_cleared_mark_is_detected() {
     tempt("clears CE");
 }
 
 #[test]
 #[should_panic = "leave in the wrong order"]
-fn overtaking_within_a_flow_is_noticed() {
+fn overtaking_within_a_flow_is_detected() {
     tempt("reorders");
 }
 
 #[test]
 #[should_panic = "was queued and dropped, which the traits rule out"]
-fn a_drop_that_the_traits_rule_out_is_noticed() {
+fn a_drop_that_the_traits_rule_out_is_detected() {
     tempt("drops inside");
 }
 
 #[test]
 #[should_panic = "no wake-up is asked for"]
-fn a_queue_that_stalls_is_noticed() {
+fn a_queue_that_stalls_is_detected() {
     tempt("stalls");
 }
 
 #[test]
 #[should_panic = "wakes against its traits"]
-fn a_wake_up_that_the_traits_rule_out_is_noticed() {
+fn a_wake_up_that_the_traits_rule_out_is_detected() {
     tempt("wakes unasked");
 }
 
 #[test]
 #[should_panic = "is beyond the limit 1p"]
-fn a_queue_beyond_its_limit_is_noticed() {
+fn a_queue_beyond_its_limit_is_detected() {
     struct Boundless(Fifo);
     impl Discipline for Boundless {
         fn enqueue(&mut self, packet: Packet, _cx: &mut Cx<'_>) {

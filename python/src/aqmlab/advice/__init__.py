@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from aqmlab.advice.line import LAYERS, Layer, Line, layer
 from aqmlab.advice.run import Advice, advise
-from aqmlab.advice.ways import Way, ways
+from aqmlab.advice.setups import Setup, setups
 
-__all__ = ["LAYERS", "Advice", "Layer", "Line", "Way", "advise", "layer", "ways"]
+__all__ = ["LAYERS", "Advice", "Layer", "Line", "Setup", "advise", "layer", "setups"]

@@ -28,7 +28,7 @@ def document(advice: Advice, interface: str = "") -> dict[str, Any]:
         "tied": list(advice.verdict.tied),
         "seeds": len(advice.result.seeds),
         "stopped_at": advice.stopped_at,
-        "ways": [_plain(one) for one in advice.verdict.judged],
+        "setups": [_plain(one) for one in advice.verdict.judged],
         "interface": found.linux,
         "interface_openwrt": found.openwrt,
         "tc": paste.tc(advice.chosen, advice.line, interface),

@@ -13,7 +13,7 @@ DRAWS = 400
 
 
 def agreement(result: Result, minutes: float) -> float:
-    """Return in which share of draws from the seeds, with replacement, that way is named which all of them name.
+    """Return in which share of draws from the seeds, with replacement, that setup is named which all of them name.
 
     It is Efron's bootstrap ("Bootstrap methods: another look at the jackknife", 1979); the draws are always the same.
     Where a run is missing nothing is sure.

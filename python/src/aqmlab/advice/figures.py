@@ -1,4 +1,4 @@
-"""The figures of an advice: what each way brings and costs."""
+"""The figures of an advice: what each setup brings and costs."""
 
 from __future__ import annotations
 

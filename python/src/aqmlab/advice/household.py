@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-# What does not yield when the line is full, a second each way: the call (packets of 200 bytes) and the game.
+# What does not yield when the line is full, a second in each direction: the call (packets of 200 bytes) and the game.
 FIXED_BPS, FIXED_PACKETS = (200 + 172) * 8 * 50, 100
 
-# Flows over the topology of a line, and what is said of them. Each service is another host, as CAKE tells hosts apart.
+# Flows over the topology of a line, and their description. Each service is another host, since CAKE distinguishes
+# hosts.
 HOUSEHOLD = (
     ("1*voip:name=call:from=callee:to=phone", "a call (G.711)"),
     (
         "1*arrivals:name=game_down:from=arena:to=console:gap=20ms:size=172b",
-        "a game (50 small packets a second each way)",
+        "a game (50 small packets a second in each direction)",
     ),
     ("1*arrivals:name=game_up:from=console:to=arena:gap=20ms:size=172b", ""),
     ("2*web:name=pages:from=sites:to=laptop:transport=cubic:profile=linux:pause=2s..6s", "two people who browse"),

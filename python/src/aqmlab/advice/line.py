@@ -69,7 +69,7 @@ def layer(name: str) -> Layer:
 
 @dataclass(frozen=True)
 class Line:
-    """A line: rates as the modem reports them (bit/s), or a recorded way down with its mean rate; the modem's buffer.
+    """A line: rates as the modem reports them (bit/s), or a recorded downlink with its mean rate; the modem's buffer.
 
     ``share`` of the rate is what a shaper is given; without it several are tried.
     """
@@ -90,25 +90,25 @@ class Line:
         return json.dumps({**plain, "is_recorded": bool(recorded), "rtt_ns": parse_span(rtt)})
 
     @cached_property
-    def _told(self) -> dict[str, Any]:
+    def _resolved(self) -> dict[str, Any]:
         return dict(json.loads(_native.advice_line(self.json)))
 
     @property
     def buffers(self) -> tuple[str, str]:
         """The modem's buffers, down and up, in tc's notation: as given, or typical ones."""
-        down, up = self._told["buffers"]
+        down, up = self._resolved["buffers"]
         return down, up
 
     @property
     def carried(self) -> tuple[int, int]:
         """What is left of both rates without cells or code words."""
-        down, up = self._told["carried"]
+        down, up = self._resolved["carried"]
         return down, up
 
     @property
     def plan(self) -> Plan:
         """How it is asked about."""
-        return Plan(**self._told["plan"])
+        return Plan(**self._resolved["plan"])
 
     def shaped(self, share: float) -> tuple[int, int]:
         """The rates of a shaper with a share of the line's, in whole kbit/s."""
@@ -124,9 +124,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a line is asked about: the length of a run, and the runs of each way.
+    """How a line is asked about: the length of a run, and the runs of each setup.
 
-    After ``quick_seeds`` of ``seeds`` runs the quick form stops where they decide. With ``only_usual`` only the ways
+    After ``quick_seeds`` of ``seeds`` runs the quick form stops where they decide. With ``only_usual`` only the setups
     are tried that routers come with.
     """
 

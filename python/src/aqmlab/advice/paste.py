@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aqmlab import _native
 from aqmlab.advice.line import Line
-from aqmlab.advice.ways import Way
+from aqmlab.advice.setups import Setup
 from aqmlab.vocabulary.errors import InputError
 
 # What Linux takes for a name, less what a shell or uci would read otherwise.
@@ -67,21 +67,21 @@ def interfaces(line: Line, interface: str = "") -> Interfaces:
     return Interfaces(linux, openwrt, notice or "")
 
 
-def tc(way: Way, line: Line, interface: str = "") -> list[str]:
+def tc(setup: Setup, line: Line, interface: str = "") -> list[str]:
     """Return the commands for both directions; none without a shaper."""
-    return _native.advice_tc(way.json, line.json, checked(interface))
+    return _native.advice_tc(setup.json, line.json, checked(interface))
 
 
-def undo(way: Way, line: Line, interface: str = "") -> list[str]:
+def undo(setup: Setup, line: Line, interface: str = "") -> list[str]:
     """Return the commands that take tc's back; none without a shaper."""
-    return _native.advice_undo(way.json, line.json, checked(interface))
+    return _native.advice_undo(setup.json, line.json, checked(interface))
 
 
-def has_script(way: Way) -> bool:
-    """Return whether OpenWrt's SQM has a script for a way."""
-    return _native.advice_has_script(way.json)
+def has_script(setup: Setup) -> bool:
+    """Return whether OpenWrt's SQM has a script for a setup."""
+    return _native.advice_has_script(setup.json)
 
 
-def sqm(way: Way, line: Line, interface: str = "") -> list[str]:
-    """Return OpenWrt's commands; none where SQM has no script for the way."""
-    return _native.advice_sqm(way.json, line.json, checked(interface))
+def sqm(setup: Setup, line: Line, interface: str = "") -> list[str]:
+    """Return OpenWrt's commands; none where SQM has no script for the setup."""
+    return _native.advice_sqm(setup.json, line.json, checked(interface))

@@ -1,4 +1,4 @@
-"""Runs a household over every way to run its line, and judges them."""
+"""Runs a household over every setup of its line, and judges them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from aqmlab.advice import paste
 from aqmlab.advice.bootstrap import SURE, agreement
 from aqmlab.advice.household import HOUSEHOLD
 from aqmlab.advice.line import Line
+from aqmlab.advice.setups import Setup, setups
 from aqmlab.advice.verdict import Choice, judge
-from aqmlab.advice.ways import Way, ways
 from aqmlab.files import shipped
 from aqmlab.results import Result
 from aqmlab.runs.watcher import Watcher
@@ -27,35 +27,35 @@ WARMUP_S = 5
 
 @dataclass(frozen=True)
 class Advice:
-    """What was found: every way judged, the one to take, and the runs behind it.
+    """What was found: every setup judged, the one to take, and the runs behind it.
 
-    With ``has_only_usual`` only the ways that routers come with were tried. ``stopped_at`` is, where fewer runs than
-    usual decided, in which share of draws from them the same way is named.
+    With ``has_only_usual`` only the setups that routers come with were tried. ``stopped_at`` is, where fewer runs than
+    usual decided, in which share of draws from them the same setup is named.
     """
 
     line: Line
-    ways: tuple[Way, ...]
+    setups: tuple[Setup, ...]
     verdict: Choice
     result: Result
     has_only_usual: bool = False
     stopped_at: float | None = None
 
     @property
-    def chosen(self) -> Way:
-        """The way to take."""
-        return self.way(self.verdict.chosen)
+    def chosen(self) -> Setup:
+        """The setup to take."""
+        return self.setup(self.verdict.chosen)
 
     @property
-    def for_openwrt(self) -> Way:
-        """The way to take with OpenWrt's SQM: this one, or if SQM has no script for it, the best that has one."""
+    def for_openwrt(self) -> Setup:
+        """The setup to take with OpenWrt's SQM: this one, or if SQM has no script for it, the best that has one."""
         if not self.chosen.is_shaped or paste.has_script(self.chosen):
             return self.chosen
-        others = [one for one in self.verdict.judged if paste.has_script(self.way(one.name))]
-        return self.way(min(others, key=lambda one: one.behind).name)
+        others = [one for one in self.verdict.judged if paste.has_script(self.setup(one.name))]
+        return self.setup(min(others, key=lambda one: one.behind).name)
 
-    def way(self, name: str) -> Way:
-        """Return a way by its name."""
-        return next(way for way in self.ways if way.name == name)
+    def setup(self, name: str) -> Setup:
+        """Return a setup by its name."""
+        return next(setup for setup in self.setups if setup.name == name)
 
 
 def advise(
@@ -67,9 +67,9 @@ def advise(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Advice:
-    """Run the household over every way, and judge them.
+    """Run the household over every setup, and judge them.
 
-    ``quick`` stops after half of the runs where the way that is named no longer hangs on them, and makes the others
+    ``quick`` stops after half of the runs where the setup that is named no longer hangs on them, and makes the others
     where it does. With ``seeds`` so many are made.
 
     Raises:
@@ -78,7 +78,7 @@ def advise(
 
     """
     plan = line.plan
-    tried = ways(line, plan.only_usual)
+    tried = setups(line, plan.only_usual)
     minutes = (plan.duration_s - WARMUP_S) / 60
 
     def run(count: int, place: Path | None) -> Result:
@@ -102,9 +102,9 @@ def advise(
         return judged(run(plan.seeds, folder or Path(own)))
 
 
-def household(line: Line, tried: Sequence[Way], seeds: int) -> Experiment:
-    """Return the household over a line as an experiment, whose points are the ways."""
-    values = {"way": {way.name: _values(way) for way in tried}}
+def household(line: Line, tried: Sequence[Setup], seeds: int) -> Experiment:
+    """Return the household over a line as an experiment, whose points are the setups."""
+    values = {"setup": {setup.name: _values(setup) for setup in tried}}
     return scenario.swept(_options(line, seeds), values, allow_unequal_buffers=True)
 
 
@@ -125,9 +125,9 @@ def _options(line: Line, seeds: int) -> dict[str, Any]:
     }
 
 
-def _values(way: Way) -> dict[str, str]:
+def _values(setup: Setup) -> dict[str, str]:
     """The values of the topology's names."""
-    sets = way.sets
+    sets = setup.sets
     return {
         "delay": f"{sets['delay_ns'] // 1000}us",
         "line_up": format_rate(sets["line_up"]),

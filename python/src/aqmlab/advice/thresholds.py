@@ -1,4 +1,4 @@
-"""What a household notices of its line: the figures, and from which difference on each is noticed and annoys."""
+"""What a household notices of its line: the figures, and which difference in each is noticeable or annoying."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aqmlab import _native
 # G.711 without loss or delay.
 _, BEST_MOS = _native.advice_usual()
 # Steps of the scale by which people rate degradations (ITU-T P.800, annex D).
-NOTICED_STEPS, SLIGHT_STEPS, ANNOYING_STEPS, MOST_STEPS = _native.advice_steps()
+NOTICEABLE_STEPS, SLIGHT_STEPS, ANNOYING_STEPS, MOST_STEPS = _native.advice_steps()
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Figure:
     unit: str
     digits: int
     is_more_better: bool
-    noticed: Difference
+    noticeable: Difference
     annoying: Difference
 
     def shortfall(self, value: float, best: float) -> float:
-        """Return how far a value is behind the best one, in steps: 1 is noticed, 3 annoys, and 4 is the most."""
+        """Return by how many steps a value is behind the best: 1 is noticeable, 3 is annoying, and 4 is the most."""
         return _native.advice_shortfall(self.name, value, best)
 
 
 FIGURES = tuple(
-    Figure(**{**one, **{name: Difference(**one[name]) for name in ("noticed", "annoying")}})
+    Figure(**{**one, **{name: Difference(**one[name]) for name in ("noticeable", "annoying")}})
     for one in json.loads(_native.advice_figures())
 )
 

@@ -1,4 +1,4 @@
-"""Which way is best: what a household would notice of each, summed up; worse is what chance does not explain."""
+"""Which setup is best: what a household would notice of each, summed up; worse is what chance does not explain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from aqmlab import _native
-from aqmlab.advice.thresholds import FIGURES, NOTICED_STEPS, Figure, Observation
+from aqmlab.advice.thresholds import FIGURES, NOTICEABLE_STEPS, Figure, Observation
 from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
@@ -29,7 +29,7 @@ RPM, GAME_MEDIAN, TOTAL = "rpm", "game_rtt_p50_ms", "goodput_mbit"
 
 @dataclass(frozen=True)
 class Ranked:
-    """A way: its grade, and how far it is behind.
+    """A setup: its grade, and how far it is behind.
 
     ``shortfalls`` are how far each figure is behind the best, in steps (`Figure.shortfall`), and ``behind`` is their
     sum with a step for each grade that is better elsewhere.
@@ -43,7 +43,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Judged(Ranked):
-    """A way with its figures, and in which it is noticeably worse than the best (by what).
+    """A setup with its figures, and in which it is noticeably worse than the best (by what).
 
     ``unseen`` is the share of runs that have no value of a figure, since no page finished or the video never began.
     """
@@ -63,9 +63,9 @@ R = TypeVar("R", bound=Ranked)
 
 @dataclass(frozen=True)
 class Choice:
-    """Every way in order, the chosen one, and the one that would be next.
+    """Every setup in order, the chosen one, and the one that would be next.
 
-    Those ``alike`` differ from it by less than is noticed in every figure, with 95 % confidence. Those ``tied`` have
+    Those ``alike`` differ from it by less than is noticeable in every figure, with 95 % confidence. Those ``tied`` have
     the same grade and are behind by at most a step more, but are not shown to be alike.
     """
 
@@ -76,7 +76,7 @@ class Choice:
     tied: tuple[str, ...]
 
     def of(self, name: str) -> Judged:
-        """Return a way by its name."""
+        """Return a setup by its name."""
         return next(one for one in self.judged if one.name == name)
 
 
@@ -91,16 +91,16 @@ def grade(increase_ms: float) -> str:
 
 
 def judge(result: Result, minutes: float) -> Choice:
-    """Judge the ways, which are the points of a result, the usual ones first.
+    """Judge the setups, which are the points of a result, the usual ones first.
 
-    What each way is behind the best in each figure is summed up, in steps of which one is noticed, and a grade counts
-    as a step; `best` says which is named.
+    What each setup is behind the best in each figure is summed up, in steps of which one is noticeable, and a grade
+    counts as a step; `best` says which is named.
 
-    A way is worse in a figure if its mean paired difference from the best way is large enough to be noticed and
-    significant at 5 % after Holm's correction over the ways.
+    A setup is worse in a figure if its mean paired difference from the best setup is large enough to be noticeable and
+    significant at 5 % after Holm's correction over the setups.
 
     Raises:
-        InputError: if a way has fewer than two finished runs.
+        InputError: if a setup has fewer than two finished runs.
 
     """
     samples = Samples.of(result, minutes)
@@ -128,14 +128,14 @@ def judge(result: Result, minutes: float) -> Choice:
     tied = tuple(
         one.name
         for one in others
-        if one.name not in alike and one.grade == chosen.grade and abs(one.behind - chosen.behind) <= NOTICED_STEPS
+        if one.name not in alike and one.grade == chosen.grade and abs(one.behind - chosen.behind) <= NOTICEABLE_STEPS
     )
     return Choice(judged, chosen.name, best(others).name, alike, tied)
 
 
 @dataclass(frozen=True)
 class Samples:
-    """By way, its runs and what each gave of every figure, and by how much its pings rose.
+    """By setup, its runs and what each gave of every figure, and by how much its pings rose.
 
     ``unseen`` is as in `Judged`; in ``values`` something stands for what is unseen.
     """
@@ -146,18 +146,18 @@ class Samples:
 
     @staticmethod
     def of(result: Result, minutes: float) -> Samples:
-        """Read them from a result whose points are ways.
+        """Read them from a result whose points are setups.
 
         Raises:
-            InputError: if a way has fewer than two finished runs.
+            InputError: if a setup has fewer than two finished runs.
 
         """
         runs = {
-            point["way"]: result.runs.filter(pl.col("point") == number).sort("seed").to_dicts()
+            point["setup"]: result.runs.filter(pl.col("point") == number).sort("seed").to_dicts()
             for number, point in enumerate(result.points)
         }
         if any(len(one) < 2 for one in runs.values()):
-            raise about("seeds", "at least 2 finished runs of every way are needed for an interval")
+            raise about("seeds", "at least 2 finished runs of every setup are needed for an interval")
         values: dict[str, dict[str, list[float]]] = {name: {} for name in runs}
         unseen: dict[str, dict[str, float]] = {name: {} for name in runs}
         for name, some in runs.items():
@@ -174,7 +174,7 @@ class Samples:
 
 
 def ranked(means: Mapping[str, Mapping[str, float]]) -> list[Ranked]:
-    """Return how far each way is behind, by the means of its figures and of its pings."""
+    """Return how far each setup is behind, by the means of its figures and of its pings."""
     plain = [{"name": name, "values": values} for name, values in means.items()]
     return [
         Ranked(**{**one, "shortfalls": {figure.name: one["shortfalls"][figure.name] for figure in FIGURES}})
@@ -188,13 +188,13 @@ def place(grade: str) -> int:
 
 
 def best(judged: Sequence[R]) -> R:
-    """Return the way to take.
+    """Return the setup to take.
 
-    The best grade of the ways within a step of the least sum is kept. Of those with this grade or a better one, which
+    The best grade of the setups within a step of the least sum is kept. Of those with this grade or a better one, which
     are at most two steps behind the least sum (that annoys slightly), the best supported are kept (`support`), and of
     them those with the best grade. The usual one of them is chosen, unless another is noticeably closer, by more than a
-    step: that with CAKE's ACK filter, which is tried only where a line is far slower up, and the first. A way is out if
-    one with a better grade has no greater sum: so none is chosen over one with a better grade that is not behind
+    step: that with CAKE's ACK filter, which is tried only where a line is far slower up, and the first. A setup is out
+    if one with a better grade has no greater sum: so none is chosen over one with a better grade that is not behind
     elsewhere by more than a step for each grade.
     """
     plain = [
@@ -205,10 +205,12 @@ def best(judged: Sequence[R]) -> R:
 
 
 def _shown(runs: Sequence[Mapping[str, Any]], histograms: pl.DataFrame) -> dict[str, Estimate]:
-    """What is shown of a way and not judged."""
-    medians = [_median_ms(histograms.filter(pl.col("name") == f"class.game_{way}.owd")) for way in ("down", "up")]
+    """What is shown of a setup and not judged."""
+    medians = [
+        _median_ms(histograms.filter(pl.col("name") == f"class.game_{direction}.owd")) for direction in ("down", "up")
+    ]
     return {
-        # Of both ways together, which is near the median of their sum.
+        # Of both directions together, which is near the median of their sum.
         GAME_MEDIAN: Estimate(sum(medians), None, None, len(runs)),
         TOTAL: statistics.mean([run[TOTAL] for run in runs]),
     }
@@ -222,7 +224,7 @@ def _median_ms(histogram: pl.DataFrame) -> float:
 
 
 def _are_alike(some: Mapping[str, list[float]], chosen: Mapping[str, list[float]]) -> bool:
-    """Whether the interval of every paired difference lies within what is not noticed.
+    """Whether the interval of every paired difference lies within what is not noticeable.
 
     It is Schuirmann's pair of one-sided tests ("A comparison of the two one-sided tests procedure", 1987) at 2.5 %.
     """
@@ -230,14 +232,14 @@ def _are_alike(some: Mapping[str, list[float]], chosen: Mapping[str, list[float]
         difference = statistics.paired(some[figure.name], chosen[figure.name]).estimate
         if difference.low is None or difference.high is None:
             return False
-        unnoticed = figure.noticed.of(statistics.mean(chosen[figure.name]).value)
-        if max(-difference.low, difference.high) > unnoticed:
+        unnoticeable = figure.noticeable.of(statistics.mean(chosen[figure.name]).value)
+        if max(-difference.low, difference.high) > unnoticeable:
             return False
     return True
 
 
 def _worse(names: Sequence[str], values: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, float]]:
-    """In which figures each way is noticeably worse than the best, and by how much."""
+    """In which figures each setup is noticeably worse than the best, and by how much."""
     found: dict[str, dict[str, float]] = {name: {} for name in names}
     for figure in FIGURES:
         means = {name: statistics.mean(values[name][figure.name]).value for name in names}
@@ -245,7 +247,7 @@ def _worse(names: Sequence[str], values: Mapping[str, Mapping[str, list[float]]]
         others = [name for name in names if name != ahead]
         differences = [statistics.paired(values[name][figure.name], values[ahead][figure.name]) for name in others]
         for name, difference in zip(others, statistics.family(differences), strict=True):
-            is_large = abs(difference.estimate.value) > figure.noticed.of(means[ahead])
+            is_large = abs(difference.estimate.value) > figure.noticeable.of(means[ahead])
             if difference.is_distinguishable and is_large:
                 found[name][figure.name] = difference.estimate.value
     return found

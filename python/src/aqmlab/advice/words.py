@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from aqmlab.advice import autorate
 from aqmlab.advice.household import FIXED_BPS, FIXED_PACKETS, HOUSEHOLD
+from aqmlab.advice.setups import AS_IT_IS, USUAL_SHARE, support
 from aqmlab.advice.thresholds import ANNOYING_STEPS, BEST_MOS, FIGURES, MOST_STEPS, Figure
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, POOR, RPM, TOTAL, Judged, place
-from aqmlab.advice.ways import AS_IT_IS, USUAL_SHARE, support
 from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.units import Size
 
@@ -59,25 +59,25 @@ def sentences(advice: Advice) -> list[str]:
 
 def openwrt(advice: Advice) -> str:
     """Return what the lines for OpenWrt are, or why there are none."""
-    chosen, way = advice.chosen, advice.for_openwrt
+    chosen, setup = advice.chosen, advice.for_openwrt
     if chosen.name == AS_IT_IS:
         return "OpenWrt: nothing to set, SQM stays off"
     if not chosen.is_shaped:
         return "OpenWrt: nothing to set, this is done in the modem, by the provider"
-    if way is chosen:
+    if setup is chosen:
         return "OpenWrt with SQM instead"
-    behind = advice.verdict.of(way.name).behind - advice.verdict.of(chosen.name).behind
+    behind = advice.verdict.of(setup.name).behind - advice.verdict.of(chosen.name).behind
     return (
         f"OpenWrt: SQM has no script for {chosen.up.partition(' ')[0]}; "
-        f"with {way.name}, the best that it has, the line is {behind:.1f} steps further behind"
+        f"with {setup.name}, the best that it has, the line is {behind:.1f} steps further behind"
     )
 
 
-def noticed() -> list[str]:
-    """Return what is noticed of each figure and what annoys, with the sources, a sentence each."""
+def noticeable() -> list[str]:
+    """Return what is noticeable in each figure and what annoys, with the sources, a sentence each."""
     return [
-        f"{figure.title}: {_size(figure, figure.noticed.least, figure.noticed.share)} is noticed "
-        f"({figure.noticed.source}), {_size(figure, figure.annoying.least, figure.annoying.share)} annoys "
+        f"{figure.title}: {_size(figure, figure.noticeable.least, figure.noticeable.share)} is noticeable "
+        f"({figure.noticeable.source}), {_size(figure, figure.annoying.least, figure.annoying.share)} annoys "
         f"({figure.annoying.source})."
         for figure in FIGURES
     ]
@@ -117,24 +117,24 @@ def assumptions(advice: Advice) -> list[str]:
         f"The round trip to servers takes {_spaced(line.rtt)}; another one: --rtt. Rates are those that the modem "
         "reports (sync) or the provider enforces.",
         f"The modem's queue holds {down} down and {up} up. 256 KB is typical (Kreibich et al., Netalyzr, IMC 2010), "
-        "100 ms of a fast line are assumed: on cable without AQM some 250 ms were measured on the way up (Flickinger "
+        "100 ms of a fast line are assumed: on cable without AQM some 250 ms were measured on the uplink (Flickinger "
         "et al., arXiv:2107.13968), and of fibre no such measurement is known. With less a line is better as it is; if "
         "you know yours: --modem-buffer.",
         f"Link layer: {layer.about}; {layer.overhead} bytes around each IP packet ({layer.source}).{cells}",
         *_of_shaper(advice),
-        f"Simulated, packet by packet: {seeds} runs of {duration} for each way, without the first {warmup}, the same "
-        "traffic in all. A way is worse where the paired difference from the best is significant at 5 % (Holm) and "
-        "large enough to be noticed.",
-        f"Behind: how far a way is behind the best in each figure, summed up, in steps of ITU-T P.800's scale of "
-        f"degradations: 1 is noticed, {ANNOYING_STEPS:g} annoy, {MOST_STEPS:g} are the most; a grade is one. The "
-        "best grade within a step of the least is kept; with it, the best supported way within two steps (that annoys "
-        "slightly) is named: nothing to do, CAKE, FQ-CoDel (OpenWrt's SQM has both), then what only tc has. Of "
-        "several that are supported alike it is the usual one, unless another is more than a step closer.",
+        f"Simulated, packet by packet: {seeds} runs of {duration} for each setup, without the first {warmup}, with the "
+        "same traffic. A setup is worse where the paired difference from the best is noticeable, and significant at "
+        "5 % (Holm).",
+        "Behind: the sum over all figures of how far a setup is behind the best, in steps of ITU-T P.800's scale of "
+        f"degradations. 1 is noticeable, {ANNOYING_STEPS:g} is annoying, {MOST_STEPS:g} is the most; a grade is one.",
+        "Choice: of the best grade within a step of the least sum, the best supported setup within two steps. Support, "
+        "best first: nothing to do, CAKE, FQ-CoDel (OpenWrt's SQM has both), what only tc has. Among equals the usual "
+        "one is chosen, unless another is more than a step closer.",
         *_stopped(advice),
-        *noticed(),
+        *noticeable(),
         *(["Tried is only what routers come with, not FQ-PIE, CoDel and PIE."] if advice.has_only_usual else []),
         f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
-        f"{RPM_IS} The game's median is that of one way and of the other, added.",
+        f"{RPM_IS} The game's median is that of one direction and of the other, added.",
         "Page load is the mean of the pages that finished. A run without one counts with its length, the least that it "
         "can be (>), and a video that does not start as one that stands still.",
         "The video begins with the run at its lowest rate (BBA-0): its mean rate is lower than that of a longer film.",
@@ -149,7 +149,7 @@ def _stopped(advice: Advice) -> list[str]:
         return []
     return [
         f"Stopped early: in {advice.stopped_at:.1%} of draws of as many runs from these, with replacement, the same "
-        "way is named; without --quick there are twice as many."
+        "setup is named; without --quick there are twice as many."
     ]
 
 
@@ -158,11 +158,11 @@ def _of_shaper(advice: Advice) -> list[str]:
     if line.trace:
         return ["The direction up has its mean rate throughout. cake-autorate is not simulated."]
     usual = (
-        f"{USUAL_SHARE:.0%} is what OpenWrt's guide to SQM says, and 5 % more of the rate are less than is noticed. "
+        f"{USUAL_SHARE:.0%} is what OpenWrt's guide to SQM says, and 5 % more of the rate are less than is noticeable. "
     )
     found = [
-        f"The router shapes to {line.share or USUAL_SHARE:.0%} of the rate where a way names no other share, so that "
-        f"queues build up where it can manage them, not in the modem; {usual}On the way down it is behind the modem's "
+        f"The router shapes to {line.share or USUAL_SHARE:.0%} of the rate where a setup names no other share, so that "
+        f"queues build up where it can manage them, not in the modem; {usual}On the downlink it is behind the modem's "
         "queue, so bursts still wait there: a lower --share helps."
     ]
     if _is_cake(advice):
@@ -202,21 +202,21 @@ def _rate(rate_bps: int) -> str:
 
 
 def _headline(advice: Advice, chosen: Judged, today: Judged) -> str:
-    way = advice.chosen
+    setup = advice.chosen
     if chosen is today:
         if today.grade in POOR:
             return f"Nothing tried here makes this line good: {_no_better(advice, today)}."
         better = "better on the whole" if today.worse else "noticeably better"
         return f"Leave the line as it is: nothing tried here is {better}. Grade {today.grade}."
-    if not way.is_shaped:
-        return f"Use {way.name} ({way.about}): {_grades(chosen, today)}."
-    down, up = map(_rate, advice.line.shaped(way.share))
+    if not setup.is_shaped:
+        return f"Use {setup.name} ({setup.about}): {_grades(chosen, today)}."
+    down, up = map(_rate, advice.line.shaped(setup.share))
     rates = f"shaped to {down} down and {up} up"
-    return f"Use {way.name} ({way.about}), {rates}: {_grades(chosen, today)}."
+    return f"Use {setup.name} ({setup.about}), {rates}: {_grades(chosen, today)}."
 
 
 def _no_better(advice: Advice, today: Judged) -> str:
-    """What the line's poor grade is, and which way has a better one that costs too much elsewhere."""
+    """What the line's poor grade is, and which setup has a better one that costs too much elsewhere."""
     graded = min(advice.verdict.judged, key=lambda one: (place(one.grade), one.behind))
     if place(graded.grade) == place(today.grade):
         return f"grade {today.grade} as it is, and no better with any"
@@ -268,7 +268,7 @@ def _too_slow(advice: Advice) -> list[str]:
     if not slow:
         return []
     return [
-        f"The call and the game alone need {needed_bps / 1e6:.2f} Mbit/s each way, more than the line has "
+        f"The call and the game alone need {needed_bps / 1e6:.2f} Mbit/s in each direction, more than the line has "
         f"{' and '.join(slow)}: no queue discipline helps against that."
     ]
 
@@ -297,7 +297,7 @@ def _state(one: Judged) -> str:
 
 
 def why_not(chosen: Judged, other: Judged) -> str:
-    """Return why another way is not named instead."""
+    """Return why another setup is not named instead."""
     # Of the numbers that are shown.
     ahead = round(chosen.behind, 1) - round(other.behind, 1)
     closer = f"{ahead:.1f} steps closer"

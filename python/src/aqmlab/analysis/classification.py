@@ -14,7 +14,7 @@ from aqmlab.vocabulary.errors import InputError, about
 from aqmlab.vocabulary.units import parse_rate
 
 CLASSIFIERS = ("lru", "l_lru", "m_lru")
-# A flow with at least this share of all bytes is heavy, unless told otherwise.
+# A flow with at least this share of all bytes is heavy, by default.
 HEAVY = 0.01
 UDP = 17
 PROTOCOLS = {1: "ICMP", 6: "TCP", UDP: "UDP", 58: "ICMPv6"}
@@ -130,8 +130,8 @@ def classify(traffic: Traffic, classifier: str, share: float = HEAVY, seed: int 
         InputError: if there is no such classifier, or one of its parameters is refused.
 
     """
-    said, state_bytes, full = _native.classify(classifier, traffic.hashes.astype("<u8").tobytes(), seed)
-    is_reported = np.frombuffer(said, np.uint8).astype(bool)
+    reported, state_bytes, full = _native.classify(classifier, traffic.hashes.astype("<u8").tobytes(), seed)
+    is_reported = np.frombuffer(reported, np.uint8).astype(bool)
     named = set(np.unique(traffic.hashes[is_reported]).tolist())
     wanted = {flow.hash for flow in heavy(traffic, share)}
     hits = len(named & wanted)

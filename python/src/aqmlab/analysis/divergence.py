@@ -144,7 +144,7 @@ def _difference(
     unknown = "" in (one.fate, other.fate)
     same = (one.number, one.length, one.edge, one.echo) == (other.number, other.length, other.edge, other.echo)
     if not same or (one.fate != other.fate and not unknown):
-        return f"{names[0]} has {_told(one, what[0])}, and {names[1]} {_told(other, what[1])}"
+        return f"{names[0]} has {_in_words(one, what[0])}, and {names[1]} {_in_words(other, what[1])}"
     late_ns = other.time_ns - one.time_ns
     if abs(late_ns) > tolerance_ns:
         order = names[::-1] if late_ns > 0 else names
@@ -152,7 +152,7 @@ def _difference(
     return ""
 
 
-def _told(event: Event, words: str) -> str:
+def _in_words(event: Event, words: str) -> str:
     return f"{words} delivered" if event.fate == "delivered" else words
 
 

@@ -123,10 +123,10 @@ def _plan(options: Mapping[str, Any], profile: str, place: str) -> Plan:
 
 def _completed(text: str, profile: str) -> str:
     """Add a profile and a start to a spec of flows that does not say them."""
-    said = {part.partition("=")[0].strip() for part in text.split(":")[1:]}
-    if profile and "profile" in said:
+    given = {part.partition("=")[0].strip() for part in text.split(":")[1:]}
+    if profile and "profile" in given:
         raise about("flows", f"'{text}': its profile contradicts --profile, which runs two")
-    keys = {"start": "" if "start" in said else "0s", "profile": profile if _is_tcp(text) else ""}
+    keys = {"start": "" if "start" in given else "0s", "profile": profile if _is_tcp(text) else ""}
     return ":".join([text, *(f"{name}={value}" for name, value in keys.items() if value)])
 
 
@@ -166,10 +166,10 @@ def words(found: Difference) -> list[str]:
         return [f"{one} and {other} do not part: the same events, within {tolerance}."]
     earliest = found.divergences[0]
     flow = f"flow {earliest.flow}" if len(found.segments) > 1 else "the flow"
-    told = [f"{one} and {other} part at {earliest.time_ns / 1e6:.1f} ms of {flow}: {earliest.why}."]
+    sentences = [f"{one} and {other} part at {earliest.time_ns / 1e6:.1f} ms of {flow}: {earliest.why}."]
     if len(found.segments) > 1:
-        told.append(f"Of {len(found.segments)} TCP flows {len(found.divergences)} part (tolerance {tolerance}).")
-    return told
+        sentences.append(f"Of {len(found.segments)} TCP flows {len(found.divergences)} part (tolerance {tolerance}).")
+    return sentences
 
 
 def rows(found: Difference, one: Divergence) -> Sequence[tuple[list[str], list[str]]]:

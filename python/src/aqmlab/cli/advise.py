@@ -40,7 +40,7 @@ def advise(
     modem_buffer: Annotated[
         str,
         typer.Option(
-            "--modem-buffer", metavar="B", help="The modem's buffer each way, as 256kb; typical if not given."
+            "--modem-buffer", metavar="B", help="The modem's buffer in each direction, as 256kb; typical if not given."
         ),
     ] = "",
     share: Annotated[

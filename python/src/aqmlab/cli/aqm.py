@@ -102,9 +102,9 @@ def check(
     if not registry.find(spec.name).traits["signals"]:
         console.print("never signals: a plain queue")
     for test, why in found:
-        said = "ok  " if why is None else "FAIL"
+        outcome = "ok  " if why is None else "FAIL"
         because = "" if why is None else f": {' '.join(why.split())}"
-        console.print(f"{said} {test.replace('_', ' ')}{because}", soft_wrap=True)
+        console.print(f"{outcome} {test.replace('_', ' ')}{because}", soft_wrap=True)
     failed = sum(why is not None for _, why in found)
     if failed:
         raise CheckError(f"{name}: {failed} of {len(found)} conformance tests failed")

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from aqmlab.cli.terminal import Text
 
 GAP = 2
-# A longer name stands in a line of its own, unless told otherwise.
+# A longer name stands in a line of its own, by default.
 LONGEST_NAME = 24
 
 

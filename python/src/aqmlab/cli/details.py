@@ -152,7 +152,7 @@ def _differences(comparisons: Sequence[Comparison], shown: Result) -> list[Rende
 
 
 def _against(reference: str, note: str, lines: Mapping[str, Text]) -> list[RenderableType]:
-    """Return what is told of each AQM beside a reference."""
+    """Return the effects of each AQM beside a reference."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column()

@@ -41,7 +41,7 @@ def doctor(
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         for one in found:
             advice = "" if one.is_well or not one.advice else f": {one.advice}"
-            table.add_row(Text("ok" if one.is_well else "look"), Text(one.name), Text(f"{one.said}{advice}"))
+            table.add_row(Text("ok" if one.is_well else "look"), Text(one.name), Text(f"{one.finding}{advice}"))
         console.print(table)
         if tested:
             _show(console, tested)
@@ -50,9 +50,9 @@ def doctor(
 
 def _show(console: Terminal, tested: SelfTest) -> None:
     for name, late in (("idle timer", tested.timers), ("link", tested.link)):
-        said = ", ".join(f"{place} {ms:.3f}" for place, ms in late.items())
-        console.print(Text(f"{name}: late by {said} ms"))
-    console.print(Text(tested.said))
+        places = ", ".join(f"{place} {ms:.3f}" for place, ms in late.items())
+        console.print(Text(f"{name}: late by {places} ms"))
+    console.print(Text(tested.finding))
 
 
 __all__ = ["doctor"]

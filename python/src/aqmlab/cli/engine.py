@@ -63,7 +63,7 @@ def build(
     ) as progress:
         task = progress.add_task("", total=1.0)
 
-        def told(step: str, share: float) -> None:
+        def advance(step: str, share: float) -> None:
             nonlocal last
             if step != last and not console.is_terminal:
                 tell(step)
@@ -71,7 +71,7 @@ def build(
             progress.update(task, description=step, completed=share)
 
         try:
-            built = build_linux(told, kernel)
+            built = build_linux(advance, kernel)
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted while {last}: the same command continues") from None
     Terminal().print(f"Linux {built.release} is ready in {built.folder}")

@@ -35,8 +35,8 @@ def flipped(shown: Result) -> list[RenderableType]:
     if not found:
         return [Text("No flips: no two AQMs change places beyond chance.")]
     more = [Text(f"  and {len(found) - MOST_FLIPS} more", "dim")] if len(found) > MOST_FLIPS else []
-    told = [Padding(Text(one.words(shown.points)), (0, 0, 0, 2)) for one in found[:MOST_FLIPS]]
-    return [Text("Flips, both beyond chance (in how many settings):", "bold"), *told, *more]
+    lines = [Padding(Text(one.words(shown.points)), (0, 0, 0, 2)) for one in found[:MOST_FLIPS]]
+    return [Text("Flips, both beyond chance (in how many settings):", "bold"), *lines, *more]
 
 
 def _lines(shown: Result, names: Mapping[str, str], width: int) -> list[RenderableType]:

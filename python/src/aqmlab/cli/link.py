@@ -196,7 +196,7 @@ def link(
     with carrying.noted(faults, "standard output" if as_json == "-" else str(as_json)):
         write_json(json_text(link_json.document(carried)), as_json)
     if quiet:
-        # What makes the status 1 is said all the same.
+        # What makes the status 1 is printed all the same.
         for fault in faults:
             tell(fault)
     else:

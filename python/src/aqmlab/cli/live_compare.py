@@ -118,8 +118,8 @@ def live_compare(
             raise InputError(f"--aqm: '{both[0].label}' is given twice")
         links[both[0].label] = both
     numbers = range(1, (check_count("--seeds", seeds, 1, MOST_SEEDS) or 0) + 1)
-    told = (lambda text: None) if quiet else (lambda text: tell(f"running {text}"))
-    compared = comparing.compare(links, traffic, numbers, cc or "", told, ecn=ecn, path=path or "", out=out)
+    progress = (lambda text: None) if quiet else (lambda text: tell(f"running {text}"))
+    compared = comparing.compare(links, traffic, numbers, cc or "", progress, ecn=ecn, path=path or "", out=out)
     write_json(json_text(comparing.document(compared)), as_json)
     if not quiet:
         _show(compared, to_stderr=as_json == "-")
@@ -170,7 +170,7 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
     for aqm in compared.estimates:
         table.add_column(Text(aqm), justify="right", overflow="fold")
     for column in filled(columns, lines):
-        table.add_row(column.title, column.unit, *(_said(one[column.metric]) for one in lines.values()))
+        table.add_row(column.title, column.unit, *(_shown(one[column.metric]) for one in lines.values()))
     console.print("", table, "")
     console.print(Text(f"{runs} runs each of {compared.traffic.duration_s:g} s, with 95 % intervals"))
     console.print(Text(f"TCP of both ends: {tcp_of(compared.tcp)}; packets passed by {compared.path}"))
@@ -178,7 +178,7 @@ def _show(compared: Compared, *, to_stderr: bool) -> None:
         console.print(Text(f"warning: {warning}", style="yellow"))
 
 
-def _said(cell: Cell) -> str:
+def _shown(cell: Cell) -> str:
     return " ".join(filter(None, (cell.value, cell.half and f"± {cell.half}", cell.runs)))
 
 

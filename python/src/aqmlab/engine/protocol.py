@@ -165,7 +165,7 @@ class SingleEngine(Engine, Protocol):
         """Return in words why it does not run a scenario that its capabilities allow; empty if it does."""
 
     def cost_s(self, scenario: Scenario) -> float:
-        """Processor time of a run, seconds, where it is long enough to be told beforehand; 0 otherwise."""
+        """Processor time of a run, seconds, where it is long enough to announce; 0 otherwise."""
 
     def trace(self, task: Task, monitor: Monitor) -> Trace:
         """Run a task, and return what its TCP senders sent and received instead of a report.

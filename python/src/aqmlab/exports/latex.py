@@ -73,12 +73,12 @@ def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
     for point, values in enumerate(result.points):
         lines.append(r"\midrule")
         for place, aqm in enumerate(result.aqms):
-            told = [escaped(value) if place == 0 else "" for value in values.values()]
+            settings = [escaped(value) if place == 0 else "" for value in values.values()]
             cells = [
                 _written(every[str(point), aqm][column.metric], is_best=best.get((point, column.metric)) == aqm)
                 for column in columns
             ]
-            lines.append(f"{' & '.join([*told, escaped(aqm), *cells])} \\\\")
+            lines.append(f"{' & '.join([*settings, escaped(aqm), *cells])} \\\\")
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
     return {"table.tex": (_PREAMBLE + "\n".join(lines) + "\n").encode()}
 

@@ -51,8 +51,8 @@ def runs(
             found.append(RunName(number, label, one, f"{place}{brief}{twin}-{one}"))
     if not found:
         asked = (("aqm", aqm), ("seed", seed), ("point", point))
-        told = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
-        raise InputError(f"{told}: no run of the result has all of these")
+        wanted = ", ".join(f"{name} {value}" for name, value in asked if value is not None)
+        raise InputError(f"{wanted}: no run of the result has all of these")
     yield from found
 
 

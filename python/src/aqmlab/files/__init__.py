@@ -1,1 +1,1 @@
-"""Files and the machine below: what can go wrong with them is said in one line."""
+"""Files and the machine below: what goes wrong with them becomes one line."""

@@ -15,7 +15,7 @@ from aqmlab.vocabulary.errors import InputError
 LARGEST_BYTES = 16 << 20
 # The parser's work for a key grows with the square of its parts. No file of aqmlab has a key of more than three.
 MOST_PARTS = 16
-# TOML has integers of 64 bits; of more digits than Python converts to text, it cannot even be said which they are.
+# TOML has integers of 64 bits; of more digits than Python converts to text, an error cannot even name them.
 _WHOLE = range(-(2**63), 2**63)
 
 _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\[^\n])*+"?+|'[^'\n]*+'?+)"""

@@ -100,7 +100,7 @@ def carry(
 
     Raises:
         InputError: the command, a server or the congestion control does not exist.
-        Interrupted: before the command has begun; from then on it is the command that is told.
+        Interrupted: before the command has begun; from then on the command receives the signal.
         MachineError: the system does not permit it, or lacks something.
 
     """
@@ -136,7 +136,7 @@ def carry(
 
 
 def configuration(link: Link, folder: Path, *, logs: bool = False, captures: bool = False) -> dict[str, Any]:
-    """Return what the process that carries packets is told; its files are in a folder."""
+    """Return the settings of the process that carries packets; its files are in a folder."""
     return {
         **{one.name: one.data(folder / f"{one.name}.log" if logs else None, folder) for one in (link.down, link.up)},
         "seed": link.seed,
@@ -176,7 +176,7 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
     its_words, words = os.pipe()
     given = [json.dumps(request), *map(str, (its_answers, its_words, os.getpid()))]
     program = [*QUIETLY, "aqmlab.live.worker", *given]
-    with open(words, "wb", buffering=0) as said, ExitStack() as ways:
+    with open(words, "wb", buffering=0) as pipe, ExitStack() as paths:
         worker = None
         try:
             with _held_back():
@@ -187,10 +187,10 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
                 text = answer.readline()
                 if text.encode() == AT_THE_FAR_END:
                     if resolver:
-                        by = ways.enter_context(outside.joined(worker.pid, resolver))
-                    # If it has been interrupted meanwhile, that is told below.
+                        by = paths.enter_context(outside.joined(worker.pid, resolver))
+                    # If it has been interrupted meanwhile, that is reported below.
                     with suppress(BrokenPipeError):
-                        said.write(b"\n")
+                        pipe.write(b"\n")
                     text = answer.read()
                 worker.wait()
         except BaseException as error:
@@ -216,14 +216,14 @@ def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> 
 
 
 def _check_interrupt(worker: subprocess.Popen[bytes]) -> None:
-    """Say it where an interrupt has ended the process that carries packets: before the command it is told of them."""
+    """Raise it where an interrupt has ended the process that carries packets: before the command, it receives them."""
     if -worker.returncode in quiet_exec.SIGNALS:
         raise Interrupted(INTERRUPTED)
 
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    """Hold the signals of a terminal back, for what is started, too: it asks for them when it can be told."""
+    """Hold the signals of a terminal back, for what is started, too: it asks for them once it can receive them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, quiet_exec.SIGNALS)
     try:
         yield

@@ -49,7 +49,7 @@ class Finding:
 
     name: str
     is_well: bool
-    said: str
+    finding: str
     advice: str = ""
 
 
@@ -138,7 +138,7 @@ def _load() -> Finding:
 def refusal() -> str:
     """Return in words why no link can be made here; empty if one can."""
     found = _link()
-    return "" if found.is_well else found.said
+    return "" if found.is_well else found.finding
 
 
 def _link() -> Finding:
@@ -173,7 +173,7 @@ class SelfTest:
     missed: int
 
     @property
-    def said(self) -> str:
+    def finding(self) -> str:
         """What that means, in a sentence."""
         added = self.link["p99"] - self.timers["p99"]
         if self.timers["p99"] > MEASURABLE_MS:
@@ -185,7 +185,12 @@ class SelfTest:
 
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"timers_ms": dict(self.timers), "link_ms": dict(self.link), "missed": self.missed, "said": self.said}
+        return {
+            "timers_ms": dict(self.timers),
+            "link_ms": dict(self.link),
+            "missed": self.missed,
+            "finding": self.finding,
+        }
 
 
 def self_test(seconds: float = SECONDS) -> SelfTest:
@@ -215,7 +220,7 @@ def accuracy() -> dict[str, Any]:
 
 def document(found: list[Finding], tested: SelfTest | None) -> dict[str, Any]:
     """Return both as plain data (JSON)."""
-    findings = [{"name": one.name, "ok": one.is_well, "said": one.said} for one in found]
+    findings = [{"name": one.name, "ok": one.is_well, "finding": one.finding} for one in found]
     data: dict[str, Any] = {"format_version": 1, "command": "doctor", "findings": findings}
     return data | ({"selftest": tested.data()} if tested else {})
 

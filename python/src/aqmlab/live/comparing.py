@@ -136,7 +136,7 @@ def compare(
         traffic: what is sent.
         seeds: one for each repetition.
         congestion_control: TCP's (empty: CUBIC, where permitted).
-        progress: is told what runs.
+        progress: receives what runs.
         ecn: whether TCP asks for ECN.
         path: what carries packets (`carrying.PATHS`; empty: what is permitted).
         out: folder for the result; finished runs are in it from then on, and are not made again by the same call.
@@ -198,12 +198,12 @@ def _ran(
 ) -> results.Asked:
     """Return what is run; what the kernel's TCP is set to is known when the first has run."""
     kind = first.carried.report["tcp"]["congestion_control"]
-    told = results.told(first.carried, accuracy)
+    notes = results.notes(first.carried, accuracy)
     if traffic.browser:
-        told["page"] = web_page.SAID
+        notes["page"] = web_page.CONTENT
     if traffic.datagrams.count:
-        told["goodput"] = "without UDP at a constant rate, which is in throughput_mbit alone"
-    return _asked(links, traffic, seeds, kind, told, accuracy, title, first.carried.report["tcp"])
+        notes["goodput"] = "without UDP at a constant rate, which is in throughput_mbit alone"
+    return _asked(links, traffic, seeds, kind, notes, accuracy, title, first.carried.report["tcp"])
 
 
 def _asked(
@@ -211,7 +211,7 @@ def _asked(
     traffic: Traffic,
     seeds: Sequence[int],
     kind: str,
-    told: Mapping[str, str],
+    notes: Mapping[str, str],
     accuracy: Mapping[str, Any] | None,
     title: str,
     tcp: Mapping[str, str] | None = None,
@@ -233,7 +233,7 @@ def _asked(
         traffic.warmup_s + traffic.duration_s,
         traffic.warmup_s,
         traffic.loaded,
-        told,
+        notes,
         {"selftest": accuracy, "tcp": tcp},
     )
 
@@ -250,17 +250,17 @@ def _run(aqm: str, link: Link, traffic: Traffic) -> Ran:
     servers += [[*RATED]] if traffic.rated.count else []
     servers += [[*PAGE]] if traffic.browser else []
     # No pipe: all pings of a long run do not fit into one.
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         carried = carry(
             link,
             [*WORKLOAD, json.dumps(plan)],
             servers,
-            stdout=said.fileno(),
+            stdout=output.fileno(),
         )
         if carried.report["command"]["signal"] == signal.SIGINT:
             raise Interrupted(INTERRUPTED)
-        said.seek(0)
-        text = said.read()
+        output.seek(0)
+        text = output.read()
     try:
         measured = json.loads(text)
     except ValueError:
@@ -310,8 +310,8 @@ def document(compared: Compared) -> dict[str, Any]:
         "aqmlab": _native.version(),
         "scenario": {
             "traffic": {name: getattr(compared.traffic, name) for name in ("down", "up", "duration_s", "warmup_s")}
-            | ({"page": web_page.SAID} if compared.traffic.browser else {}),
-            "links": {aqm: {one.name: dict(one.told) for one in both} for aqm, both in compared.links.items()},
+            | ({"page": web_page.CONTENT} if compared.traffic.browser else {}),
+            "links": {aqm: {one.name: dict(one.settings) for one in both} for aqm, both in compared.links.items()},
             "tcp": compared.tcp,
             "path": compared.path,
         },

@@ -22,16 +22,16 @@ SLOT = "the shortest and the longest time to get one, and the most packets or by
 
 @dataclass(frozen=True)
 class Impairments:
-    """What the data path is told, and what results say of it."""
+    """What the data path gets, and what results report of it."""
 
     loss: Mapping[str, Any]
     reorder: Mapping[str, Any] | None = None
     duplicate: float = 0.0
     slots: Mapping[str, Any] | None = None
-    told: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        """Return what the data path is told."""
+        """Return the settings of the data path."""
         return {"loss": self.loss, "reorder": self.reorder, "duplicate": self.duplicate, "slots": self.slots}
 
 
@@ -41,25 +41,25 @@ def read(texts: Mapping[str, str]) -> Impairments:
     Raises:
         InputError: naming the option, what is wrong with it, and how it is written.
 
-    >>> read({"loss": "gemodel 1% 10%"}).told
+    >>> read({"loss": "gemodel 1% 10%"}).settings
     {'loss': 'gemodel 1% 10% 100% 0%', 'reorder': '0%', 'duplicate': '0%', 'slot': 'off'}
     >>> read({"slot": "1ms 4ms packets 32"}).slots
     {'min_ns': 1000000, 'max_ns': 4000000, 'packets': 32, 'bytes': None}
 
     """
-    loss, told_loss = _loss(texts.get("loss", NOTHING))
-    reorder, told_reorder = _reorder(texts["reorder"]) if "reorder" in texts else (None, NOTHING)
+    loss, loss_words = _loss(texts.get("loss", NOTHING))
+    reorder, reorder_words = _reorder(texts["reorder"]) if "reorder" in texts else (None, NOTHING)
     duplicate = _share("duplicate", texts.get("duplicate", NOTHING))
-    slots, told_slots = _slots(texts["slot"]) if "slot" in texts else (None, "off")
-    told = {"loss": told_loss, "reorder": told_reorder, "duplicate": _percent(duplicate), "slot": told_slots}
-    return Impairments(loss, reorder, duplicate, slots, told)
+    slots, slots_words = _slots(texts["slot"]) if "slot" in texts else (None, "off")
+    settings = {"loss": loss_words, "reorder": reorder_words, "duplicate": _percent(duplicate), "slot": slots_words}
+    return Impairments(loss, reorder, duplicate, slots, settings)
 
 
 def _loss(text: str) -> tuple[dict[str, Any], str]:
     model, *words = text.split() or [""]
     if model not in MODELS:
         if model.isalpha():
-            raise InputError(f"--loss: '{text}': there is no model '{model}'; known are {_said(MODELS.values())}")
+            raise InputError(f"--loss: '{text}': there is no model '{model}'; known are {_listed(MODELS.values())}")
         share = _share("loss", text)
         return {"model": "random", "share": share}, _percent(share)
     shares = [_share("loss", word) for word in words]
@@ -111,15 +111,15 @@ def _slots(text: str) -> tuple[dict[str, Any], str]:
     least, longest = _span(words[0]), _span(words[-1])
     if least > longest or longest == 0:
         raise InputError(f"--slot: '{text}': {'the second time is shorter' if longest else 'it is no time'}")
-    told = [format_span(least), format_span(longest)]
+    settings = [format_span(least), format_span(longest)]
     if most["packets"] is not None:
-        told += ["packets", str(most["packets"])]
+        settings += ["packets", str(most["packets"])]
     if most["bytes"] is not None:
-        told += ["bytes", format_bytes(most["bytes"])]
-    return {"min_ns": least, "max_ns": longest, **most}, " ".join(told)
+        settings += ["bytes", format_bytes(most["bytes"])]
+    return {"min_ns": least, "max_ns": longest, **most}, " ".join(settings)
 
 
-def _said(forms: Any) -> str:
+def _listed(forms: Any) -> str:
     return "; ".join(("a share, as 0.1%", *forms))
 
 

@@ -16,16 +16,18 @@ from aqmlab.scenario.model import Rate
 from aqmlab.vocabulary.errors import InputError, about
 
 DIRECTIONS = ("down", "up")
-# What a direction is told under a name of its own, by the name of the option of `compare`.
+# Settings of a direction that have a name of their own, by the name of the option of `compare`.
 OWN = {"rate": "--{}", "link_trace": "--{}-trace", "aqm": "--aqm-{}", "first_seed": "--seed"}
-# It stands for whatever will be sent; what is said of flows is not meant.
+# It stands for whatever will be sent; settings of flows do not count.
 FLOW = "1*cubic:ecn=classic"
 CODE_POINTS = 64
 
 
 @dataclass(frozen=True)
 class Line:
-    """One direction: its discipline with its limit, its capacity and its wire; ``told`` is what a result says of it.
+    """One direction: its discipline with its limit, its capacity and its wire.
+
+    ``settings`` are those that a result reports.
 
     ``echo`` is the scenario of `compare` whose bottleneck it has.
     """
@@ -40,12 +42,12 @@ class Line:
     delay_ns: int
     jitter_ns: int
     wire: Impairments
-    told: Mapping[str, Any]
+    settings: Mapping[str, Any]
     echo: Mapping[str, Any]
     warnings: tuple[str, ...] = field(default=())
 
     def data(self, log: Path | None, folder: Path) -> dict[str, Any]:
-        """Return what the data path is told; a trace that is no file is written into a folder."""
+        """Return the settings of the data path; a trace that is no file is written into a folder."""
         trace = None
         if self.trace.startswith(inputs.STEPS):
             trace = folder / f"{self.name}.trace"
@@ -106,7 +108,7 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
     # An odd nanosecond is the way up.
     delay_ns = rtt_ns // 2 if name == "down" else rtt_ns - rtt_ns // 2
     echo = plan.echo
-    told = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", "jitter")
+    echoed = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", "jitter")
     return Line(
         name=name,
         label=contestant.label,
@@ -118,9 +120,9 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
         delay_ns=delay_ns,
         jitter_ns=int(base.settings["jitter_ns"]),
         wire=wire,
-        told={
-            **{key: echo[key] for key in told},
-            **wire.told,
+        settings={
+            **{key: echo[key] for key in echoed},
+            **wire.settings,
             "aqm": echo["aqm"][0],
             "rules": {"buffer": echo["rules"]["buffer"]},
             "classes": ",".join(map(str, classes)),

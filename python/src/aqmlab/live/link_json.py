@@ -1,4 +1,4 @@
-"""What a run of a live link has shown, as plain data (JSON) in the form of `compare`, and what has to be said of it."""
+"""What a run of a live link has shown, as plain data (JSON) in the form of `compare`, and its notices."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def document(carried: Carried) -> dict[str, Any]:
         "command": "link",
         "aqmlab": _native.version(),
         "scenario": {
-            "down": dict(link.down.told),
-            "up": dict(link.up.told),
+            "down": dict(link.down.settings),
+            "up": dict(link.up.settings),
             "seed": link.seed,
             "command": list(carried.command),
             "servers": [list(server) for server in carried.servers],

@@ -86,13 +86,15 @@ def _table(name: str, path: Path) -> pl.DataFrame:
         }
     )
     # What a row does not tell is not zero.
-    told = {
+    columns = {
         "packet": np.isin(kind, ("arrive", "depart", "drop", "mark")),
         "reason": np.isin(kind, ("drop", "mark")),
         **dict.fromkeys(OF_ARRIVALS, kind == "arrive"),
         **dict.fromkeys(OF_TCP, rows["has"] & 1 == 1),
     }
-    return frame.select(pl.when(pl.Series(told[name])).then(pl.col(name)) if name in told else name for name in COLUMNS)
+    return frame.select(
+        pl.when(pl.Series(columns[name])).then(pl.col(name)) if name in columns else name for name in COLUMNS
+    )
 
 
 def _named(names: tuple[str, ...], numbers: Any) -> Any:

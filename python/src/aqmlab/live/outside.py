@@ -142,14 +142,14 @@ def _firewall() -> str | None:
 
 def _uplinks() -> list[str]:
     """The interfaces of default routes."""
-    return list(dict.fromkeys(one["dev"] for one in _told(["ip", "-json", "-4", "route", "show", "default"])))
+    return list(dict.fromkeys(one["dev"] for one in _queried(["ip", "-json", "-4", "route", "show", "default"])))
 
 
 def _pair(far: int, undo: Callable[[str], None]) -> Pair:
     name = f"{OURS}{far}"
     undo(f"ip link del {name}")
     _run(["ip", "link", "add", name, "type", "veth", "peer", "name", FAR, "netns", str(far)])
-    return Pair(name, _told(["ip", "-json", "link", "show", "dev", name])[0]["ifindex"])
+    return Pair(name, _queried(["ip", "-json", "link", "show", "dev", name])[0]["ifindex"])
 
 
 def _names(pair: Pair) -> tuple[str, str]:
@@ -192,7 +192,7 @@ def _server(line: str) -> str:
 
 def _not_forwarding(pair: Pair) -> list[str]:
     """The interfaces of default routes whose packets the machine does not forward, or does so for links alone."""
-    others = [one for one in _told(["ip", "-json", "link"]) if one["ifname"].startswith(OURS)]
+    others = [one for one in _queried(["ip", "-json", "link"]) if one["ifname"].startswith(OURS)]
     # Another link has switched it on, and waits for the last to switch it off.
     is_lent = any(one.get("ifalias") == FORWARDS for one in others if one["ifname"] != pair.name)
     return [name for name in _uplinks() if is_lent or _switch(name, "forwarding").read_text().strip() == "0"]
@@ -267,7 +267,7 @@ INSIDE: dict[str, list[tuple[Sequence[str], str]]] = {
 }
 
 
-def _told(command: Sequence[str]) -> list[dict[str, Any]]:
+def _queried(command: Sequence[str]) -> list[dict[str, Any]]:
     return [one for one in json.loads(_run(command) or "[]") if one]
 
 
@@ -277,8 +277,8 @@ def _run(command: Sequence[str], text: str = "") -> str:
     except OSError as error:
         raise MachineError(f"{command[0]}: cannot be run: {error.strerror}") from None
     if ended.returncode:
-        said = (ended.stderr.strip().splitlines() or ["failed"])[0]
-        raise MachineError(f"{shlex.join(command[:6])}: {said}")
+        reason = (ended.stderr.strip().splitlines() or ["failed"])[0]
+        raise MachineError(f"{shlex.join(command[:6])}: {reason}")
     return ended.stdout
 
 

@@ -12,7 +12,7 @@ SIGNALS = (signal.SIGINT, signal.SIGQUIT)
 if __name__ == "__main__":
     for one in SIGNALS:
         signal.signal(one, signal.SIG_DFL)
-    # They are held back where a process must not be told before.
+    # They are held back where a process must not receive them before.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -115,11 +115,11 @@ class Receivers:
         _be_punctual()
         receivers: dict[Any, _native.RateReceiver] = {}
         while True:
-            data, told, _, sender = sink.recvmsg(2000, 100)
+            data, ancillary, _, sender = sink.recvmsg(2000, 100)
             self.bytes[sender] += len(data)
             if sender not in receivers:
                 receivers[sender] = _native.RateReceiver(control)
-            is_marked = bool(told) and told[0][2][0] & CE == CE
+            is_marked = bool(ancillary) and ancillary[0][2][0] & CE == CE
             if receivers[sender].on_packet(is_marked, time.monotonic_ns()):
                 self.notified += 1
                 sink.sendto(NOTIFICATION, sender)

@@ -43,9 +43,9 @@ COUNTED = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What is run: the command, the disciplines by their names, and what is said of the traffic.
+    """What is run: the command, the disciplines by their names, and the traffic's settings.
 
-    ``loaded`` is the direction that the result is about; ``told`` are settings beside those of `compare`, and ``raw``
+    ``loaded`` is the direction that the result is about; ``extra`` are settings beside those of `compare`, and ``raw``
     is kept with the result as it is.
     """
 
@@ -57,26 +57,26 @@ class Asked:
     duration_s: float
     warmup_s: float
     loaded: str = "down"
-    told: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest of a result that has no run yet."""
         place = DIRECTIONS.index(self.loaded)
         lines = [both[place] for both in self.links.values()]
-        told = {"flows": list(self.flows), "seeds": list(self.seeds), "sample": format_span(SAMPLE_NS)}
-        told |= {"duration": _span(self.duration_s), "warmup": _span(self.warmup_s)}
+        known = {"flows": list(self.flows), "seeds": list(self.seeds), "sample": format_span(SAMPLE_NS)}
+        known |= {"duration": _span(self.duration_s), "warmup": _span(self.warmup_s)}
         # What wires of `compare` do is one of these words.
-        told["loss"] = lines[0].wire.told["loss"]
+        known["loss"] = lines[0].wire.settings["loss"]
         echo = lines[0].echo
         scenario = {
             **{name: value for name, value in echo.items() if name not in LACKING},
-            **told,
+            **known,
             "aqm": [{**line.echo["aqm"][0], "label": label} for label, line in zip(self.links, lines, strict=True)],
             "rules": {"buffer": echo["rules"]["buffer"]},
-            "defaults": [name for name in echo["defaults"] if name not in (*told, *LACKING)],
+            "defaults": [name for name in echo["defaults"] if name not in (*known, *LACKING)],
             "ports": {line.name: {"link": line.name, "rate": _rate(line)} for line in next(iter(self.links.values()))},
-            "live": {**self.told, "direction": self.loaded, "kernel": platform.release()},
+            "live": {**self.extra, "direction": self.loaded, "kernel": platform.release()},
         }
         manifest = {
             "format_version": store.FORMAT_VERSION,
@@ -104,14 +104,16 @@ def settings(congestion_control: str, *, ecn: bool) -> dict[str, str]:
     return {CONTROL: congestion_control, "ecn": "asked for" if ecn else "off"}
 
 
-def told(carried: Carried, accuracy: Mapping[str, Any] | None) -> dict[str, str]:
+def notes(carried: Carried, accuracy: Mapping[str, Any] | None) -> dict[str, str]:
     """Return settings that a link has beside those of `compare`, and how punctual it was before, if that is known."""
     tcp = carried.report["tcp"]
     found = {**settings(tcp["congestion_control"], ecn=tcp["tcp_ecn"] == "1"), "tcp_rmem": tcp["tcp_rmem"]}
     found["path"] = carried.report["path"]
-    if classes := carried.link.down.told["classes"]:
+    if classes := carried.link.down.settings["classes"]:
         found["classes"] = f"code points {classes}"
-    return found if accuracy is None else {**found, "punctuality": f"{accuracy['said']} (load {accuracy['load']:.1f})"}
+    return (
+        found if accuracy is None else {**found, "punctuality": f"{accuracy['finding']} (load {accuracy['load']:.1f})"}
+    )
 
 
 def of_link(carried: Carried, accuracy: Mapping[str, Any]) -> Result:
@@ -130,7 +132,7 @@ def of_link(carried: Carried, accuracy: Mapping[str, Any]) -> Result:
         report["warmup_s"] + report["duration_s"],
         report["warmup_s"],
         loaded,
-        words | told(carried, accuracy),
+        words | notes(carried, accuracy),
         {"selftest": accuracy},
     )
     base = {"rtt_base_ms": (link.down.delay_ns + link.up.delay_ns) / 1e6}
@@ -265,7 +267,7 @@ def publish(made: Result, place: store.Folder, *, with_report: bool = True) -> R
 
 
 def _rate(line: Line) -> str:
-    return str(line.told["rate"] or line.told["link_trace_mean_rate"])
+    return str(line.settings["rate"] or line.settings["link_trace_mean_rate"])
 
 
 def _span(seconds: float) -> str:
@@ -278,10 +280,10 @@ __all__ = [
     "continued",
     "done",
     "folder",
+    "notes",
     "of_link",
     "publish",
     "result",
     "setting",
     "settings",
-    "told",
 ]

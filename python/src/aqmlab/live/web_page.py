@@ -18,7 +18,7 @@ PORT = 5079
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # A page of the size that pages have: 1.2 MB in 30 files.
 IMAGES, SIDE = 30, 200
-SAID = f"{IMAGES} images of {SIDE * SIDE // 1000} kB each, by HTTP/1.1"
+CONTENT = f"{IMAGES} images of {SIDE * SIDE // 1000} kB each, by HTTP/1.1"
 # Nothing but the page is asked for; it is ours, and cannot harm. What is printed is the page once it has loaded.
 OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),

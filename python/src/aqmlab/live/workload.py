@@ -127,8 +127,8 @@ class Flow:
 
     def delivered(self) -> int:
         """Return the bytes that have arrived at their receiver."""
-        told = self.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
-        (count,) = struct.unpack_from("=Q", told, BYTES_ACKED if self.wanted == UP else BYTES_RECEIVED)
+        info = self.connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_BYTES)
+        (count,) = struct.unpack_from("=Q", info, BYTES_ACKED if self.wanted == UP else BYTES_RECEIVED)
         return int(count)
 
 

@@ -1,4 +1,4 @@
-"""From a file to a result: what format it has is told by its content."""
+"""From a file to a result: its content shows the format."""
 
 from __future__ import annotations
 

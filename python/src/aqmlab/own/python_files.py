@@ -127,7 +127,7 @@ def _imports_from(folder: Path) -> Iterator[Any]:
         del sys.modules[key]
     importlib.invalidate_caches()
     sys.path.insert(0, str(folder))
-    # Bytecode is told from its source by second and size: an edit within a second would be missed.
+    # Python recognizes stale bytecode by second and size: an edit within a second would be missed.
     sys.dont_write_bytecode = True
     try:
         yield lambda: [file for key, module in own().items() if (file := _file(module, folder, key))]

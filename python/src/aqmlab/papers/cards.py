@@ -193,7 +193,7 @@ def opening(space: Space | None) -> str:
 
 
 def alone(reproduction: Reproduction) -> str:
-    """Return what is not said of claims that were run without the others, in a sentence; nothing for all of them."""
+    """Return a sentence on what remains open about claims that were run without the others; empty for all of them."""
     if reproduction.paper.needed is None:
         return ""
     return "Only these claims were run: their verdicts are not corrected for the number of the paper's other claims."

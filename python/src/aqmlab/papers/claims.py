@@ -18,7 +18,7 @@ A ``[[mechanism]]`` is a claim of ours: why something comes out as it does, as a
 Where a scenario has one AQM and sweeps what is compared (strategies of a switch and its senders, say), the claim names
 the swept key in ``contestants``, and its values take the place of AQMs.
 
-Where one AQM is said to do something and another not to, both get the same bound: ``a > b beyond 5%`` and
+Where one AQM is claimed to do something and another not to, both get the same bound: ``a > b beyond 5%`` and
 ``c <= b within 5%``.
 """
 

@@ -61,16 +61,17 @@ def plain(claim: Claim, result_of: Callable[[str], Result | None]) -> str:
             place = _place(result, label, name, point)
             if place is not None:
                 found[measure.scenario, label, str(point)] = place
-    return told(list(found.values()))
+    return in_words(list(found.values()))
 
 
-def told(places: Sequence[Place]) -> str:
+def in_words(places: Sequence[Place]) -> str:
     """Return the sentence about some bottlenecks."""
     if not places:
         return ""
     use = _share([one.utilization for one in places])
     aqms = list(dict.fromkeys(one.aqm for one in places))
-    # Where they use the link unequally something differs with an empty queue, too, as what senders are told.
+    # Where they use the link unequally something differs with an empty queue, too, such as the signals that senders
+    # receive.
     alike = len(aqms) > 1 and len({_share([one.utilization]) for one in places}) == 1
     equal = f" and {'all' if len(aqms) > 2 else 'both'} are equal" if alike else ""
     if all(one.is_idle for one in places):
@@ -147,4 +148,4 @@ def _place(result: Result, label: str, name: str, point: int) -> Place | None:
     return Place(name, where, use, queue, loss, early, overflow, marks)
 
 
-__all__ = ["Place", "plain", "told"]
+__all__ = ["Place", "in_words", "plain"]

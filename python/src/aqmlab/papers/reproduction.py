@@ -238,9 +238,9 @@ def run_paper(
     for preset in presets:
         preflight.check(paper, {**planned.get(BEYOND, {}), **planned[preset]}, quick=quick)
     if extra := planned.get(BEYOND):
-        told = _length(extra)
+        length = _length(extra)
         if watcher:
-            watcher.on_notice(f"{paper.name} {BEYOND}: {told}, if nothing of it is finished")
+            watcher.on_notice(f"{paper.name} {BEYOND}: {length}, if nothing of it is finished")
     has_live = LIVE in planned.get(BEYOND, {})
     workspace.begin(folder, paper.name, [*([] if live else presets), *([LIVE] if has_live else [])])
 

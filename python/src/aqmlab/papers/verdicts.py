@@ -369,12 +369,12 @@ def _size(claim: Claim, one: Expectation, left: Sequence[float], right: Sequence
     verdict = _within(expected, (least, most), left, right)
     further = "or less" if one.relation == "<" else "or more"
     allowed = f"{least:+.1%} to {most:+.1%}" if math.isfinite(most) else f"{least:+.1%} {further}"
-    told = {
+    reasons = {
         Verdict.REPRODUCED: f"allowed is {allowed}",
         Verdict.INCONCLUSIVE: f"too few runs to decide whether it is {allowed}",
         Verdict.IN_PART: f"not {allowed}",
     }
-    return verdict, f"{words}; {told[verdict]})"
+    return verdict, f"{words}; {reasons[verdict]})"
 
 
 def _within(expected: float, sizes: tuple[float, float], left: Sequence[float], right: Sequence[float]) -> Verdict:

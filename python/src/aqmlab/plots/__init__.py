@@ -98,7 +98,7 @@ def figures(
     Args:
         kind: one of `KINDS`.
         results: one or several.
-        column: what to draw, instead of what the kind shows unless told.
+        column: what to draw, instead of the kind's default.
         points: scenarios of a sweep by number; all unless given.
 
     Raises:

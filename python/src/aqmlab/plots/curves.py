@@ -85,23 +85,28 @@ def caption(curves: Sequence[Curve]) -> str:
 
     of_links = [name for name in LINK_WORDS if len(curves) > 1 and _varies_by_link(name, first.result)]
 
-    def told(name: str) -> str:
+    def setting(name: str) -> str:
         if name in of_links:
             return ""
         if name in swept and name in first.result.points[0]:
             return swept[name]
-        return " or ".join(dict.fromkeys(_told(name, curve.result.scenarios[curve.point]) for curve in own))
+        return " or ".join(dict.fromkeys(_setting(name, curve.result.scenarios[curve.point]) for curve in own))
 
     traffic = " or ".join(dict.fromkeys(_traffic(curve.result.scenarios[curve.point]) for curve in own))
     counts = sorted({len(curve.runs) for curve in curves})
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     warmup = " or ".join(dict.fromkeys(_warmup(curve) for curve in own))
-    link = [f"{told('rate')}{told('topology')}", told("rtt") and f"{told('rtt')} base RTT"]
-    link.append(told("buffer") and f"buffer {told('buffer')}")
+    link = [f"{setting('rate')}{setting('topology')}", setting("rtt") and f"{setting('rtt')} base RTT"]
+    link.append(setting("buffer") and f"buffer {setting('buffer')}")
     if of_links:
         *others, last = [LINK_WORDS[name] for name in of_links]
         link.insert(0, f"{', '.join(others)} and {last} of each link" if others else f"{last} of each link")
-    rest = [traffic, told("duration"), f"the first {warmup} not measured", f"{seeds} seed{'' if seeds == '1' else 's'}"]
+    rest = [
+        traffic,
+        setting("duration"),
+        f"the first {warmup} not measured",
+        f"{seeds} seed{'' if seeds == '1' else 's'}",
+    ]
     parts = [", ".join(filter(None, [*link, *rest]))]
     if len(own) > 1:
         parts.append(f"{len(own)} results")
@@ -112,10 +117,10 @@ def caption(curves: Sequence[Curve]) -> str:
 
 def _varies_by_link(name: str, result: Result) -> bool:
     """Whether the named links of a result differ in this."""
-    return "link" in result.points[0] and len({_told(name, one) for one in result.scenarios}) > 1
+    return "link" in result.points[0] and len({_setting(name, one) for one in result.scenarios}) > 1
 
 
-def _told(name: str, scenario: Mapping[str, Any]) -> str:
+def _setting(name: str, scenario: Mapping[str, Any]) -> str:
     if name == "rate":
         return scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
     if name == "topology":

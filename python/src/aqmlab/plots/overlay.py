@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from aqmlab.results import Result
 
 # Settings that tell results apart, in the order of a name.
-TOLD = (
+SETTINGS = (
     "rate", "link_trace", "rtt", "buffer", "flows", "capture", "topology", "overhead", "device_ring", "access_rate",
     "loss", "jitter", "duration", "warmup",
 )  # fmt: skip
@@ -26,7 +26,7 @@ def names(results: Sequence[Result]) -> list[str]:
     swept = {name for result in results for name in result.points[0]}
     kinds = [CALLED.get(result.manifest["engine"], "simulated") for result in results]
     found = kinds if len(set(kinds)) > 1 and "live" in kinds else [""] * len(results)
-    for name in TOLD:
+    for name in SETTINGS:
         if len(set(found)) < len(found) and name not in swept and _differs(name, scenarios):
             found = [f"{one} {text(name, scenario)}".strip() for one, scenario in zip(found, scenarios, strict=True)]
     folders = [result.folder.name if result.folder else result.title for result in results]
@@ -50,7 +50,7 @@ def text(name: str, scenario: Mapping[str, Any]) -> str:
 def _differs(name: str, scenarios: Sequence[Mapping[str, Any]]) -> bool:
     if len({str(scenario.get(name)) for scenario in scenarios}) == 1:
         return False
-    # What follows from another setting by the same rule, as the buffer from the rate, is told by that.
+    # What follows from another setting by the same rule, as the buffer from the rate, is not named again.
     rules = {_rule(name, scenario) for scenario in scenarios}
     return len(rules) > 1 or rules == {""}
 

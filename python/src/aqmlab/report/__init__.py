@@ -26,7 +26,7 @@ from aqmlab.results.baseline import by_discipline
 from aqmlab.results.differences import Comparison
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps
-from aqmlab.results.noticeable import explained, is_noticed
+from aqmlab.results.noticeable import explained, is_noticeable
 from aqmlab.results.result_json import family
 from aqmlab.results.setting_line import LINK, setting_line, sweep_line
 from aqmlab.results.settings import aqms, settings
@@ -102,7 +102,7 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         sweep=_sweep(result) if is_large else None,
         settled=_settled(result) if result.points[0] else None,
         line=sweep_line(result) if result.points[0] else setting_line(result),
-        noticed=explained({one.metric for one in result.comparisons}),
+        noticeable=explained({one.metric for one in result.comparisons}),
         # What is not compared with the first: an AQM in another engine.
         against={one.aqm: one.reference for one in result.comparisons if one.reference != result.aqms[0]},
         scenario=result.scenarios[0],
@@ -200,7 +200,7 @@ def _verdict(one: Comparison, scenario: Mapping[str, Any]) -> DifferenceCell:
     text = one.verdict
     if not one.difference.is_distinguishable:
         return DifferenceCell(metric, text, "plain")
-    if not is_noticed(one, scenario):
+    if not is_noticeable(one, scenario):
         return DifferenceCell(metric, text, "clear")
     is_better = (one.difference.estimate.value > 0.0) == (metric.better == "higher")
     return DifferenceCell(metric, f"{'better' if is_better else 'worse'}: {text}", "good" if is_better else "bad")

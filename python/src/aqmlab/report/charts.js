@@ -24,7 +24,7 @@ function menu(parent, text, names, onChange) {
 
 const short = (value) => (value == null ? "-" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
 
-// A colour that an earlier discipline has: told apart by the dash of lines and by hollow dots.
+// A colour that an earlier discipline has: distinguished by the dash of lines and by hollow dots.
 const isTwin = (place) => data.aqms.findIndex((one) => one.colour === data.aqms[place].colour) < place;
 const border = (dash) => (dash.length === 0 ? "solid" : dash[0] > 2 ? "dashed" : "dotted");
 

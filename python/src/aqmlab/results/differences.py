@@ -18,9 +18,9 @@ from aqmlab.vocabulary.metrics import Metric
 from aqmlab.vocabulary.names import engine_of
 
 # What users of applications notice, where a scenario has any.
-NOTICED = ("mos_mean", "page_load_mean_s", "video_stall_s", "fct_mean_s")
+QOE = ("mos_mean", "page_load_mean_s", "video_stall_s", "fct_mean_s")
 # Means over a run, never percentiles.
-COMPARED = (*metrics.COMPARED, *NOTICED)
+COMPARED = (*metrics.COMPARED, *QOE)
 # What is less than this many of the last digit shown is written in a smaller unit.
 LEAST_DIGITS = 10.0
 # Of a share, which has no smaller unit.
@@ -194,4 +194,4 @@ def _outlier_words(outlier: Outlier | None) -> str:
     return f"; without seed {outlier.seed}, which moves it most, {verdict}"
 
 
-__all__ = ["COMPARED", "NOTICED", "Comparison", "Outlier", "family", "in_unit", "reference"]
+__all__ = ["COMPARED", "QOE", "Comparison", "Outlier", "family", "in_unit", "reference"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results.differences import NOTICED, Comparison
+from aqmlab.results.differences import QOE, Comparison
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.metrics import Metric
 from aqmlab.vocabulary.units import readable
@@ -49,7 +49,7 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
     if _is_same(result, point, reference, aqm):
         return f"the same as {reference} in every run"
     known = {one.metric: one for one in comparisons}
-    clear = [known[name] for name in (*ASKED, *NOTICED) if name in known and _is_shown(known[name])]
+    clear = [known[name] for name in (*ASKED, *QOE) if name in known and _is_shown(known[name])]
     clear.sort(key=_size, reverse=True)
     rest = [known[name] for name in ASKED if name in known and known[name] not in clear]
     if not clear:

@@ -1,6 +1,6 @@
 """From which size on people notice a difference: the thresholds of `aqmlab advise`, for the metrics of a comparison.
 
-Something may differ beyond chance and matter to nobody. Pages colour only what is noticed.
+Something may differ beyond chance and matter to nobody. Pages colour only what is noticeable.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SECONDS_PER_MINUTE = 60.0
 
 @dataclass(frozen=True)
 class Threshold:
-    """What is noticed: a difference of this much, or of this share of the value, whichever is more, and who says so."""
+    """What is noticeable: a difference of at least this much and of this share of the value, and who says so."""
 
     least: float
     share: float
@@ -43,11 +43,11 @@ class Threshold:
 
 @functools.cache
 def _thresholds() -> dict[str, Threshold]:
-    figures = {one["name"]: one["noticed"] for one in json.loads(_native.advice_figures())}
+    figures = {one["name"]: one["noticeable"] for one in json.loads(_native.advice_figures())}
     return {metric: Threshold(**figures[figure]) for metric, figure in _FIGURES.items()}
 
 
-def is_noticed(one: Comparison, scenario: Mapping[str, Any]) -> bool:
+def is_noticeable(one: Comparison, scenario: Mapping[str, Any]) -> bool:
     """Return whether people notice a difference; of loss, marks and fairness nobody knows from when."""
     threshold = _thresholds().get(split(one.metric)[1])
     if threshold is None:
@@ -67,7 +67,7 @@ def explained(metrics: set[str]) -> list[str]:
     """Return the thresholds of some metrics with their sources, in words."""
     found = []
     if metrics & {"qdelay_mean_ms", "ping_mean_ms"}:
-        found.append("delays from a fifth of the round trip on (a fifth more time is noticed: Seow, 2008)")
+        found.append("delays from a fifth of the round trip on (a fifth more time is noticeable: Seow, 2008)")
     if metrics & {"goodput_mbit", "utilization", "throughput_mbit"}:
         share = _thresholds()["goodput_mbit"].share
         found.append(f"rates from {share:.0%} on (downloads that take a fifth longer: Seow, 2008)")
@@ -80,4 +80,4 @@ def explained(metrics: set[str]) -> list[str]:
     return found
 
 
-__all__ = ["Threshold", "explained", "is_noticed"]
+__all__ = ["Threshold", "explained", "is_noticeable"]

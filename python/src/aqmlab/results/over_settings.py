@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aqmlab.results import swept
-from aqmlab.results.differences import NOTICED, Comparison
+from aqmlab.results.differences import QOE, Comparison
 from aqmlab.results.headline import ASKED, TIMES, Headline, noun, percent
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.units import readable
@@ -42,7 +42,7 @@ def headlines(result: Result) -> list[Headline]:
     for aqm in result.aqms[1:]:
         own = [one for one in result.comparisons if one.aqm == aqm]
         if own:
-            parts = [part for name in (*ASKED, *NOTICED) if (part := _effects(result, own, name))]
+            parts = [part for name in (*ASKED, *QOE) if (part := _effects(result, own, name))]
             words = "; ".join(parts) or f"no clear difference from {own[0].reference} in any setting"
             found.append(Headline(aqm, own[0].reference, words))
     return found
@@ -55,9 +55,9 @@ def ranges(result: Result) -> list[str]:
 
 
 def flips(result: Result) -> list[Flip]:
-    """Return which AQMs change places, by the metrics that are asked for and noticed."""
+    """Return which AQMs change places, by the metrics that are asked for and the quality of experience."""
     found = []
-    for name in (*ASKED, *NOTICED):
+    for name in (*ASKED, *QOE):
         orders = [one for one in result.rankings if one.metric == name and metrics.find(name).better]
         for one, other in itertools.combinations(result.aqms, 2):
             ahead = tuple(order.point for order in orders if _is_ahead(order, one, other))
@@ -121,11 +121,11 @@ def _range(one: swept.Extremes, points: Sequence[Mapping[str, str]]) -> str:
     largest = max(row.estimate.value for row in ends)
     unit, factor, _ = readable("share" if metric.is_share else metric.unit, largest)
     places = (", ".join(f"{name} {value}" for name, value in points[row.point].items()) for row in ends)
-    told = [
+    best, worst = (
         f"{metrics.number(row.estimate.value * factor)} {unit} ({place})".replace("  ", " ")
         for row, place in zip(ends, places, strict=True)
-    ]
-    return f"{metric.phrase[0].upper()}{metric.phrase[1:]}: from {told[0]} to {told[1]}."
+    )
+    return f"{metric.phrase[0].upper()}{metric.phrase[1:]}: from {best} to {worst}."
 
 
 __all__ = ["Flip", "flips", "headlines", "ranges"]

@@ -104,7 +104,7 @@ class _Batch:
         self._engine.prepare(self._tasks)
         total_s = sum(task.scenario.duration_ns for task in self._tasks) / 1e9
         waiting = iter(enumerate(self._tasks))
-        told = time.monotonic()
+        polled = time.monotonic()
         while True:
             while len(self._running) < self._workers.ahead and (following := next(waiting, None)) is not None:
                 place, task = following
@@ -115,8 +115,8 @@ class _Batch:
                 return
             with suppress(Empty):
                 self._take(self._finished.get(timeout=POLL_S))
-            if not self._running or time.monotonic() - told >= POLL_S:
-                told = time.monotonic()
+            if not self._running or time.monotonic() - polled >= POLL_S:
+                polled = time.monotonic()
                 machine.check_memory()
                 reached_ns = self._finished_ns + self._workers.reached_ns()
                 count = len(self._done) + len(self._failures)

@@ -1,4 +1,4 @@
-"""Who is told how an experiment goes: nobody, or the reader of a notebook; the command line has its own bars."""
+"""Who follows an experiment: nobody, or the reader of a notebook; the command line has its own bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from aqmlab.runs.runner import Progress
 
-# Notebooks are told at most so often, seconds.
+# Notebooks are updated at most so often, seconds.
 PERIOD_S = 0.25
 
 

@@ -9,7 +9,7 @@ vary alike, and those of a paper do not: a configuration with `ENOUGH` runs is j
   everywhere. As shares these would be large where the mean is nearly zero, and hide what is elsewhere. So they are
   taken over the power of the mean (1, 1/2 or 0) under which they are likeliest, as normal ones; over another than 1
   only where that is e times as likely, on average of the sides, for eight configurations tell little. Both sides of a
-  comparison have one power: they are of one kind, and two powers would be told from half of the runs each.
+  comparison have one power: they are of one kind, and two powers would be estimated from half of the runs each.
 - **Zeros.** A configuration in which a side is zero in every run has nothing that could vary: it is no evidence that
   there is no noise elsewhere. Only configurations count in which every side is there that varies in the one that is
   judged. If there is none, nothing is known, and the configuration is undecided, not certain.
@@ -17,8 +17,8 @@ vary alike, and those of a paper do not: a configuration with `ENOUGH` runs is j
   an amount. Two sides that are both zero are not compared, so they need none.
 - **Freedom.** A configuration with n runs has n - 1 contrasts (Helmert's: orthonormal, and free of its mean), each with
   the variance of one run. All of them, as so many contrasts of one sample of as many runs and one more, make that
-  sample: its t-test has their variance and their degrees of freedom, at every level. Where a power was told from them
-  one degree is lost; the sample is spread by what this does to its 95 % interval.
+  sample: its t-test has their variance and their degrees of freedom, at every level. Where a power was estimated from
+  them one degree is lost; the sample is spread by what this does to its 95 % interval.
 
 Contrasts of both sides are of the same runs, so that what a seed does to both cancels here as it does in a claim. A
 configuration is judged by the tests of a claim, as if it had been run as often as that sample, with these deviations;

@@ -59,7 +59,7 @@ def conclusion(outcome: Outcome) -> list[str]:
     judged = "their own runs" if outcome.is_by_runs else "their means and the noise of the seeds"
     return [
         f"{len(scores)} settings tried, {seeds(outcome)} each: {every} within 10 % of every printed number.",
-        f"Those told of here were run again with {outcome.fresh_seeds} seeds that chose nothing; in brackets what the "
+        f"Those listed here were run again with {outcome.fresh_seeds} seeds that chose nothing; in brackets what the "
         "seeds gave that chose them.",
         f"The closest is {ratio(outcome.fresh[best.setting].distance)} ({ratio(best.distance)}) away on average. The "
         f"setting with the most numbers within 10 % has {most('near')} of {best.numbers}, the one in which the most "

@@ -251,7 +251,7 @@ def ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
     """Return the ratio of two means over the same runs with Fieller's interval (1954).
 
     It holds the ratios that a paired t-test of ``left - ratio * right`` does not refute. Without ends if the right mean
-    cannot be told from zero: then every ratio is possible.
+    cannot be distinguished from zero: then every ratio is possible.
 
     >>> one = ratio([21.0, 39.0, 61.0, 79.0, 100.0], [10.0, 20.0, 30.0, 40.0, 50.0])
     >>> round(one.low, 2), one.value, round(one.high, 2)

@@ -193,9 +193,9 @@ def _parquet(name: str, frame: pl.DataFrame) -> bytes:
     words = {"units": json.dumps(units(frame.columns))}
     if name != "series":
         return _written(frame, words)
-    # Texts are numbers in the file anyhow: coded ones take half the time. Readers are told that they are texts.
-    told = pl.read_parquet_metadata(io.BytesIO(_written(plain(frame.head(0)), {})))
-    return _written(coded(frame), {**told, **words})
+    # Texts are numbers in the file anyhow: coded ones take half the time. Metadata mark them as texts.
+    metadata = pl.read_parquet_metadata(io.BytesIO(_written(plain(frame.head(0)), {})))
+    return _written(coded(frame), {**metadata, **words})
 
 
 def _written(frame: pl.DataFrame, words: dict[str, str]) -> bytes:

@@ -21,9 +21,9 @@ FORMAT_VERSION = 4
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
     """Version 1 had one engine, no records, no ids in names of frames, and warnings of the plan among others."""
-    said = [text for text in manifest["warnings"] if not text.startswith("partial result")]
+    notices = [text for text in manifest["warnings"] if not text.startswith("partial result")]
     pages: dict[str, Any] = {"of": "", "files": [], "warnings": []}
-    return {"engine": "native", **manifest, "frames": "1", "plan_warnings": said, "pages": pages}
+    return {"engine": "native", **manifest, "frames": "1", "plan_warnings": notices, "pages": pages}
 
 
 def _from_2(manifest: dict[str, Any]) -> dict[str, Any]:

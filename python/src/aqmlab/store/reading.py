@@ -38,8 +38,8 @@ class Kept:
     frames: Frames
     # How many of the runs are still records.
     records: int = 0
-    # What was not as it was written, or cannot be told; the manifest's warnings have it too.
-    said: tuple[str, ...] = ()
+    # What was altered, or cannot be checked; the manifest's warnings have it too.
+    notices: tuple[str, ...] = ()
 
 
 def is_result(folder: Path) -> bool:
@@ -123,20 +123,22 @@ def _kept(
 ) -> Kept:
     labels = [aqm["label"] for aqm in head["points"][0]["scenario"]["aqm"]]
     places = range(len(head["points"]))
-    frames, said = from_runs([]), []
+    frames, notices = from_runs([]), []
     if opened:
         whole: dict[str, Any] = {name: _frame(folder, head, name, file) for name, file in opened.items()}
         frames = Frames(**whole)
         _check_runs(folder, frames, labels, places)
         _check_numbers(folder, frames)
         if not head["digests"]:
-            said.append("the folder is by an earlier version, without checksums: whether it was altered is not known")
+            notices.append(
+                "the folder is by an earlier version, without checksums: whether it was altered is not known"
+            )
     known = set(frames.runs.select(*RUN).rows())
     done = []
     for name, content in records.items():
         for one in [None] if content is None else journal.runs(content):
             if one is None:
-                said.append(f"a record in {RECORDS}/{name} did not match its checksum: its run is made again")
+                notices.append(f"a record in {RECORDS}/{name} did not match its checksum: its run is made again")
                 continue
             run = (one.run.point, one.run.aqm, one.run.seed)
             if run not in known and one.run.aqm in labels and one.run.point in places:
@@ -146,8 +148,8 @@ def _kept(
     if done:
         frames = frames.joined(from_runs(done)).sorted(labels)
     frames = swept.tagged(frames, [point["point"] for point in head["points"]])
-    head = {**head, "plan_warnings": list(dict.fromkeys([*head["plan_warnings"], *said]))}
-    return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done), tuple(said))
+    head = {**head, "plan_warnings": list(dict.fromkeys([*head["plan_warnings"], *notices]))}
+    return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done), tuple(notices))
 
 
 def _frame(folder: Path, head: Mapping[str, Any], name: str, file: BinaryIO) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""JSON objects that hold the digest of their other entries: what was damaged, or changed by hand, is noticed.
+"""JSON objects that hold the digest of their other entries: what was damaged, or changed by hand, is detected.
 
 It is no protection against forgery: whoever can write an object can seal it again.
 """

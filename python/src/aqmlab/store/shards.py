@@ -71,7 +71,7 @@ class Merged:
 
     manifest: dict[str, Any]
     frames: Frames
-    said: tuple[str, ...]
+    notices: tuple[str, ...]
     missing: str
 
 
@@ -83,13 +83,15 @@ def merged(parts: Mapping[Path, Kept]) -> Merged:
 
     """
     (first, whole), *others = parts.items()
-    frames, said = whole.frames, []
+    frames, notices = whole.frames, []
     for folder, kept in others:
         _check_same(first, whole.manifest, folder, kept.manifest)
         both = kept.frames.runs.select(*RUN).join(frames.runs.select(*RUN), on=list(RUN), how="semi")
         if len(both):
             _check_equal(folder, _of(kept.frames, both, "semi"), _of(frames, both, "semi"))
-            said.append(f"{folder}: {len(both)} of its {len(kept.frames.runs)} runs are in other parts too, and equal")
+            notices.append(
+                f"{folder}: {len(both)} of its {len(kept.frames.runs)} runs are in other parts too, and equal"
+            )
         frames = frames.joined(_of(kept.frames, both, "anti"))
     head = whole.manifest
     points = head["points"]
@@ -101,7 +103,7 @@ def merged(parts: Mapping[Path, Kept]) -> Merged:
     head = {name: value for name, value in head.items() if name != "shard"}
     head = {**head, "plan_warnings": warnings, "runs_expected": expected, "pages": _NO_PAGES}
     head = concluded(head, frames, failures)
-    return Merged(head, frames, tuple(said), _missing(parts, len(frames.runs), expected))
+    return Merged(head, frames, tuple(notices), _missing(parts, len(frames.runs), expected))
 
 
 def _missing(parts: Mapping[Path, Kept], there: int, expected: int) -> str:

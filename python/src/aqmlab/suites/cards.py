@@ -1,4 +1,4 @@
-"""A card for each control of a suite: what of each scenario is told apart from a control that is known."""
+"""A card for each control of a suite: what differs beyond chance from a known control in each scenario."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Card:
-    """What a control does better and worse than another; ``alike`` counts what is not told apart, or reads the same."""
+    """What a control does better and worse than another; ``alike`` counts what does not differ beyond chance."""
 
     control: str
     known: str

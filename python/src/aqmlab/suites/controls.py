@@ -15,7 +15,7 @@ from aqmlab.vocabulary.errors import about
 
 SWEPT = "control"
 # Keys that scenarios give themselves.
-SAID = ("name", "size", "start", "spacing", "stop", "rtt")
+SHARED = ("name", "size", "start", "spacing", "stop", "rtt")
 
 
 def parse(text: str) -> str:
@@ -32,7 +32,7 @@ def parse(text: str) -> str:
     if star and count.strip() != "1":
         raise about("flows", f"'{text}': the scenarios say how many; as 1*{rest} or {rest}")
     head, *pairs = rest.split(":")
-    named = [pair for pair in pairs if pair.partition("=")[0].strip() in SAID]
+    named = [pair for pair in pairs if pair.partition("=")[0].strip() in SHARED]
     if named:
         raise about("flows", f"'{text}': {named[0]} is the scenarios' to say")
     if not head:

@@ -51,20 +51,22 @@ def headline(outcome: Outcome) -> list[str]:
     engines = listed(outcome.engines)
     decided, turned = [one for one in found if one.is_decided], [one for one in found if one.turns]
     head = f"Of {len(found)} comparisons of two disciplines, {engines} both tell {len(decided)} apart"
-    told = [f"{head}, and {f'turn the order in {len(turned)}' if turned else 'agree on the order in all of them'}."]
+    sentences = [
+        f"{head}, and {f'turn the order in {len(turned)}' if turned else 'agree on the order in all of them'}."
+    ]
     alone = [
         f"{count} by {engine}"
         for number, engine in enumerate(outcome.engines)
         if (count := sum(bool(one.ahead[number]) and not one.is_decided for one in found))
     ]
-    told += [f"Others are told apart by one alone: {listed(alone)}."] if alone else []
+    sentences += [f"One engine alone distinguishes others: {listed(alone)}."] if alone else []
     for one in turned[:MOST_NAMED]:
         sides = [f"{ahead} in {engine}" for ahead, engine in zip(one.ahead, outcome.engines, strict=True)]
         place = f"{one.section} {one.title}{f' ({one.point})' if one.point else ''}"
-        told.append(f"{place}, {metrics.find(one.metric).phrase}: {listed(sides)} is ahead of the other.")
+        sentences.append(f"{place}, {metrics.find(one.metric).phrase}: {listed(sides)} is ahead of the other.")
     if len(turned) > MOST_NAMED:
-        told.append(f"And {len(turned) - MOST_NAMED} more, which the tables show.")
-    return told
+        sentences.append(f"And {len(turned) - MOST_NAMED} more, which the tables show.")
+    return sentences
 
 
 def _of_part(part: Part, engines: Sequence[str]) -> Iterator[Pair]:

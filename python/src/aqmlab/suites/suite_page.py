@@ -45,7 +45,7 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
             headline=headline(outcome),
             overview=overview(outcome),
             matrix=matrix(outcome),
-            told=sentences(outcome),
+            sentences=sentences(outcome),
             first=reference(outcome),
             styles=label_styles(list(outcome.contestants)),
             sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
@@ -87,9 +87,9 @@ def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
 def _brief(flow: str) -> str:
     """A flow spec without the keys that are as usual."""
     head, *pairs = flow.split(":")
-    told = ("name", "start", "rtt", "mss", "size", "iw", "rate", "ecn", "target", "gain", "spacing", "from", "to")
+    shown = ("name", "start", "rtt", "mss", "size", "iw", "rate", "ecn", "target", "gain", "spacing", "from", "to")
     usual = ("start=0s..1s", "spacing=off", "ecn=off", "iw=10", "mss=1448b", f"name={head.partition('*')[2]}")
-    return ":".join([head, *(pair for pair in pairs if pair.partition("=")[0] in told and pair not in usual)])
+    return ":".join([head, *(pair for pair in pairs if pair.partition("=")[0] in shown and pair not in usual)])
 
 
 def _facts(text: str) -> dict[str, Any]:

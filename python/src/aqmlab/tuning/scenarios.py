@@ -18,7 +18,7 @@ from aqmlab.vocabulary.errors import about
 from aqmlab.vocabulary.units import check_whole
 
 FIRST_TRAINING_SEED = LARGEST_SEEDS + 1
-# What varies where nothing is said: access links, distances and loads of the Internet's edge.
+# What varies by default: access links, distances and loads of the Internet's edge.
 USUAL = {"rate": "5mbit..50mbit*2log", "rtt": "10ms..160ms*2log", "load": "1..16*2log"}
 USUAL_FLOWS = "$load*cubic"
 USUAL_DURATION = "15s"

@@ -19,7 +19,7 @@ __all__ = [
     "unknown",
 ]
 
-# More names than these are not all told, but the nearest.
+# Of more names than these only the nearest are listed.
 MOST_TOLD, NEAREST = 16, 3
 
 
@@ -34,7 +34,7 @@ class MachineError(RuntimeError):
 def defect(raised: BaseException) -> CheckError | None:
     """Return the error for a panic of compiled code, ours or polars'; nothing for other exceptions.
 
-    Their classes are told by the name: each library has its own, which no module exports.
+    Their classes are recognized by name: each library has its own, which no module exports.
     """
     if type(raised).__name__ != "PanicException":
         return None

@@ -18,4 +18,8 @@ SCENARIO_KEYS = {"flow_monitor": 'observe = "flow_monitor"'}
 # Arguments of functions in Python.
 ARGUMENTS = {"front": "pareto", "yes": "no_size_check"}
 # Keys of a command's JSON: the command, the old key and the new one.
-JSON_KEYS = (("`diagnose`", "ways", "directions"),)
+JSON_KEYS = (
+    ("`advise`", "ways", "setups"),
+    ("`diagnose`", "ways", "directions"),
+    ("`doctor`", "said", "finding"),
+)

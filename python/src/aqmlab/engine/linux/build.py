@@ -238,32 +238,32 @@ def _guest(at: Path, tell: Tell) -> None:
 
 
 def _call(words: Sequence[str], cwd: Path | None, on_line: Callable[[str], None] | None = None) -> str:
-    """Run a program; return what it said.
+    """Run a program; return its output.
 
     Raises:
         MachineError: with its last words, if it failed.
 
     """
-    said: list[str] = []
+    output: list[str] = []
     how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     how |= {"cwd": cwd, "text": True, "errors": "replace", "env": {**os.environ, "LC_ALL": "C"}}
     with session.alone(words, **how) as process:
         assert process.stdout is not None
         with process.stdout as lines:
             for line in lines:
-                said.append(line)
+                output.append(line)
                 if on_line:
                     on_line(line)
         status = process.wait()
     if status:
-        raise MachineError(f"engine linux: {words[0]} failed: {_reason(said)}; the same command continues")
-    return "".join(said)
+        raise MachineError(f"engine linux: {words[0]} failed: {_reason(output)}; the same command continues")
+    return "".join(output)
 
 
-def _reason(said: Sequence[str]) -> str:
+def _reason(output: Sequence[str]) -> str:
     """The line that tells most: the first that names an error, or the last."""
-    lines = [line.strip() for line in said if line.strip()]
+    lines = [line.strip() for line in output if line.strip()]
     telling = [line for line in lines if "No space left" in line] or [
         line for line in lines if re.search(r"\berror\b|^E:", line, re.I)
     ]
-    return (telling or lines[-1:] or ["it said nothing"])[0]
+    return (telling or lines[-1:] or ["it printed nothing"])[0]

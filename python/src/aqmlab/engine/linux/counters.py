@@ -27,7 +27,7 @@ COUNTERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 def counted(folder: Path, senders: Sequence[str], receivers: Sequence[str]) -> dict[str, float]:
     """Return the metrics of a finished run; those that this kernel does not count are absent.
 
-    Where a box sends and receives, its segments and acknowledgments cannot be told apart, and are absent.
+    Where a box sends and receives, its segments and acknowledgments cannot be distinguished, and are absent.
     """
     boxes = {box: _read((folder / f"counted.{box}").read_text()) for box in {*senders, *receivers}}
     found = {}

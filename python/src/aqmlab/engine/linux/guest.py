@@ -105,9 +105,9 @@ def check(place: Place) -> None:
             ended([*command, "ssl=null", SYSTEM_CALLS], Path(name), 0, "its first start", Watch())
         except OSError as error:
             raise about("engine linux", f"the kernel cannot be started: {error}") from None
-        said = Path(name, "console").read_text(errors="replace")
-    if "Linux version" not in said:
-        raise about("engine linux", f"the kernel cannot run here: {_meaning(said)}")
+        console = Path(name, "console").read_text(errors="replace")
+    if "Linux version" not in console:
+        raise about("engine linux", f"the kernel cannot run here: {_meaning(console)}")
 
 
 def _lay(place: Place, job: Job, around: Path, folder: Path) -> None:
@@ -176,16 +176,16 @@ def _environment(around: Path, seed: int) -> dict[str, str]:
 
 
 def _why(around: Path) -> str:
-    """Return in one line why a guest failed: what it said last."""
+    """Return in one line why a guest failed: its last line."""
     if shutil.disk_usage(around).free < NEARLY_FULL_BYTES:
         return f"the disk is full: {around.parent}"
     texts = [path.read_text(errors="replace") for path in (around / "console", around / "job" / "log") if path.exists()]
     return f"the guest failed: {_meaning(''.join(texts))}"
 
 
-def _meaning(said: str) -> str:
+def _meaning(console: str) -> str:
     for words, meaning in COMPLAINTS.items():
-        if words in said:
+        if words in console:
             return meaning
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    lines = [line.strip() for line in console.splitlines() if line.strip()]
+    return lines[-1] if lines else "it printed nothing"

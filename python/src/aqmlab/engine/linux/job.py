@@ -53,7 +53,7 @@ class Flow:
 
     id: int
     group: int
-    way: int
+    path: int
     name: str
     kind: str
     control: str
@@ -104,11 +104,11 @@ class Job:
 
     def sent_by(self, box: str) -> list[Flow]:
         """The flows of a sender."""
-        return [flow for flow in self.flows if self.network.ways[flow.way].nodes[0] == box]
+        return [flow for flow in self.flows if self.network.paths[flow.path].nodes[0] == box]
 
     def lines(self, box: str) -> list[str]:
         """A line for each flow of a box, as the guest's sender reads it."""
-        return [f"{flow.port} {flow.way} {flow.control} {flow.start_ns} {flow.amount}" for flow in self.sent_by(box)]
+        return [f"{flow.port} {flow.path} {flow.control} {flow.start_ns} {flow.amount}" for flow in self.sent_by(box)]
 
     def datagrams(self, box: str) -> list[tuple[int, int]]:
         """When each datagram of a box is sent, in order, and the number of its flow among the lines."""
@@ -179,9 +179,9 @@ def _flows(scenario: Scenario, network: Network, seed: int) -> tuple[Flow, ...]:
             start_ns = draw.randint(*group.start_ns) + place * group.spacing_ns
             known = CONTROLS[control] if control else "udp"
             kind = control or DATAGRAMS[group.source[0]]
-            way = network.chosen[number, place]
-            rtt_ns = network.ways[way].rtt_ns
-            flows.append(Flow(len(flows), number, way, group.name, kind, known, start_ns, rtt_ns, amount))
+            path = network.chosen[number, place]
+            rtt_ns = network.paths[path].rtt_ns
+            flows.append(Flow(len(flows), number, path, group.name, kind, known, start_ns, rtt_ns, amount))
     return tuple(flows)
 
 
@@ -242,7 +242,7 @@ def _unable(group: Flows) -> str:
     return _untold(group)
 
 
-def _said(group: Flows) -> dict[str, Any]:
+def _settings(group: Flows) -> dict[str, Any]:
     """Return all settings of a group by field."""
     carried: dict[str, Any] = {}
     for name, value in group.transport[1].items():
@@ -252,15 +252,19 @@ def _said(group: Flows) -> dict[str, Any]:
 
 
 def _untold(group: Flows) -> str:
-    """Refuse what differs from every profile that the kernel stands for, unless the guest can be told."""
+    """Refuse what differs from every profile that the kernel stands for, unless the guest can be configured so."""
     carrier, form = group.transport[0], group.source[0]
     kind, transport = KINDS[group.congestion_control or DATAGRAMS[form]], group.congestion_control or carrier
-    said = _said(group)
+    settings = _settings(group)
     needed = "".join(f":{name}={NEEDED[name]}" for name in kind.must)
     over = "" if len(kind.transports) == 1 else f":transport={transport}"
     profiles = [f":profile={name}" for name in PROFILES] if carrier == "tcp" else [""]
-    usual = [_said(parse(f"1*{kind.name}{over}{needed}{profile}").flows) for profile in profiles]
+    usual = [_settings(parse(f"1*{kind.name}{over}{needed}{profile}").flows) for profile in profiles]
     for name, key in keys_of(kind, transport).items():
-        if name not in KEYS and key.field in said and said[key.field] not in [one.get(key.field) for one in usual]:
-            return f"cannot be told '{name}': leave it out"
+        if (
+            name not in KEYS
+            and key.field in settings
+            and settings[key.field] not in [one.get(key.field) for one in usual]
+        ):
+            return f"cannot set '{name}': leave it out"
     return ""

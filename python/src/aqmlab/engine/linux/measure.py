@@ -1,6 +1,6 @@
 """What the guest's taps have seen, as the tables that every engine gives; all names are those of the simulator.
 
-Delays one way are left out: the guest has the whole base round-trip time on the way back.
+One-way delays are left out: the guest has the whole base round-trip time on the reverse path.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
         "series": Table.of(run.series(everyone)),
         "queues": Table.of(_queue_table(runs)),
         "histograms": Histograms.of(histograms),
-        "warnings": [run.said(), *(text for one in runs for text in one.warnings())],
+        "warnings": [run.notice(), *(text for one in runs for text in one.warnings())],
         "events": 0,
         "bottleneck_packets": int((run.packets.left_ns > 0).sum()),
     }
@@ -275,7 +275,7 @@ class _Run:
                     found[f"flow.{flow.id}.cwnd_bytes"] = _held(self.sent, flow.port, 2, edges)[1:]
         return found
 
-    def said(self) -> str:
+    def notice(self) -> str:
         """What a reader of the numbers should know."""
         rmem = BUFFERS["tcp_rmem"].replace(",", " ")
         return (
@@ -285,14 +285,14 @@ class _Run:
 
     def warnings(self) -> list[str]:
         """Where the taps and the qdisc disagree."""
-        said = []
+        found = []
         # Both taps and the counter go on after the end; what waits when they stop is no loss.
         end = START_NS + self.scenario.duration_ns
         taken = int((self.lost & (self.packets.arrived_ns < end)).sum())
         counted = int(self.sampled[self.sampled[:, 0] <= end, 3].max(initial=0))
         if abs(taken - counted) > max(10, counted // 50):
-            said.append(f"engine linux: {taken} packets never left the queue, and its qdisc counted {counted} drops")
-        return said
+            found.append(f"engine linux: {taken} packets never left the queue, and its qdisc counted {counted} drops")
+        return found
 
 
 def _held(table: Array, port: int, column: int, edges: Array) -> Array:
@@ -324,9 +324,9 @@ def _queue_table(runs: Sequence[_Run]) -> dict[str, Any]:
 
 def _read(folder: Path, scenario: Scenario, job: Job, port: Port) -> _Run:
     came = []
-    for interface, ways in port.entries.items():
+    for interface, paths in port.entries.items():
         tap = taps.seen(folder, f"in.{interface}")
-        members = [flow.port for flow in job.flows if flow.way in ways]
+        members = [flow.port for flow in job.flows if flow.path in paths]
         came.append(tap[np.isin(tap["port"], members)])
     arrived = np.concatenate(came)
     arrived = arrived[np.argsort(arrived["time"], kind="stable")]

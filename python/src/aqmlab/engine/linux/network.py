@@ -1,6 +1,7 @@
-"""A scenario's topology in the guest: a box for each node, a wire between neighbours, and the ways of flows.
+"""A scenario's topology in the guest: a box for each node, a wire between neighbours, and the paths of flows.
 
-Packets take no time on wires: all propagation of a way, and what its links need to send a packet, is on the way back.
+Packets take no time on wires: all propagation of a path, and what its links need to send a packet, is on the reverse
+path.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from aqmlab.vocabulary.errors import InputError, about
 
 ACK_BYTES = 66
 IP_HEADERS = 52
-# Bands of `prio` at a receiver, but for the last: each has the delay of a way (also in guest/guest.h).
-MOST_WAYS = 15
+# Bands of `prio` at a receiver, but for the last: each has the delay of a path (also in guest/guest.h).
+MOST_PATHS = 15
 SENDER, ROUTER, RECEIVER, LOSSY = "snd", "left", "right", "lossy"
 BOTTLENECK = "bottleneck"
 
 
 @dataclass(frozen=True)
-class Way:
+class FlowPath:
     """Where flows of a group that begin and end at the same nodes run."""
 
     group: int
@@ -32,18 +33,18 @@ class Way:
 
     @property
     def hops(self) -> list[tuple[str, str]]:
-        """The pairs of neighbours on the way there."""
+        """The pairs of neighbours on the forward path."""
         return list(itertools.pairwise(self.nodes))
 
     @property
     def hops_back(self) -> list[tuple[str, str]]:
-        """The pairs of neighbours on the way back."""
+        """The pairs of neighbours on the reverse path."""
         return list(itertools.pairwise(self.nodes[::-1]))
 
 
 @dataclass(frozen=True)
 class Port:
-    """A measured port: its link, its interface, and by which interfaces packets of which ways come to it."""
+    """A measured port: its link, its interface, and by which interfaces packets of which paths come to it."""
 
     name: str
     link: str
@@ -78,15 +79,15 @@ class Network:
         self._interfaces: dict[tuple[str, str], str] = {}
         for number, (near, far) in enumerate(wires):
             self._interfaces |= {(near, far): f"e{2 * number}", (far, near): f"e{2 * number + 1}"}
-        self.ways: list[Way] = []
-        # The way of each flow, by its group and its place in it.
+        self.paths: list[FlowPath] = []
+        # The path of each flow, by its group and its place in it.
         self.chosen: dict[tuple[int, int], int] = {}
         for number, group in enumerate(scenario.flows):
             self._choose(number, group)
-        if len(self.ways) > MOST_WAYS:
-            raise about("flows", f"engine linux has at most {MOST_WAYS} groups, or pairs of nodes")
-        self.senders = tuple(dict.fromkeys(way.nodes[0] for way in self.ways))
-        self.receivers = tuple(dict.fromkeys(way.nodes[-1] for way in self.ways))
+        if len(self.paths) > MOST_PATHS:
+            raise about("flows", f"engine linux has at most {MOST_PATHS} groups, or pairs of nodes")
+        self.senders = tuple(dict.fromkeys(path.nodes[0] for path in self.paths))
+        self.receivers = tuple(dict.fromkeys(path.nodes[-1] for path in self.paths))
         self.ports = tuple(
             self._port(name) for name in scenario.measure or (self._topology.links[self._measured].port,)
         )
@@ -113,49 +114,49 @@ class Network:
         return 0.0 if is_recorded else length * 8e9 / self._rate(link)
 
     def _choose(self, number: int, group: Flows) -> None:
-        """Find the ways of a group: its flows begin and end at its nodes in turn."""
+        """Find the paths of a group: its flows begin and end at its nodes in turn."""
         known: dict[tuple[str, str], int] = {}
         for place in range(group.count):
             ends = (SENDER, RECEIVER)
             if self._scenario.topology:
                 ends = (group.sources[place % len(group.sources)], group.sinks[place % len(group.sinks)])
             if ends not in known:
-                known[ends] = len(self.ways)
-                self.ways.append(self._way(number, group, *ends))
+                known[ends] = len(self.paths)
+                self.paths.append(self._path(number, group, *ends))
             self.chosen[number, place] = known[ends]
 
-    def _way(self, number: int, group: Flows, source: str, sink: str) -> Way:
+    def _path(self, number: int, group: Flows, source: str, sink: str) -> FlowPath:
         def refuse(what: str) -> InputError:
             return about("flows", f"'{group.name}': {what}")
 
         nodes = self._route(source, sink)
         if len(nodes) < 2:
             raise refuse(f"no route leads from '{source}' to '{sink}'")
-        way = Way(number, nodes, 0)
+        path = FlowPath(number, nodes, 0)
         if self._scenario.topology is None:
             if group.sources or group.sinks:
                 raise refuse("from= and to= name nodes of a topology, and the dumbbell has none")
             usual = self._scenario.settings["rtt_ns"]
-            return replace(way, rtt_ns=usual if group.rtt_ns is None else group.rtt_ns)
-        there = [self._links[hop] for hop in way.hops]
-        for end, link in ((source, there[0]), (sink, self._links[way.hops_back[0]])):
+            return replace(path, rtt_ns=usual if group.rtt_ns is None else group.rtt_ns)
+        there = [self._links[hop] for hop in path.hops]
+        for end, link in ((source, there[0]), (sink, self._links[path.hops_back[0]])):
             if len([hop for hop in self._links if hop[0] == end]) > 1 or link.queue != PLAIN:
                 raise refuse(f"engine linux has flows between hosts, which '{end}' is not")
         shaped = [self._rate(link) for link in there if link.queue != PLAIN]
         slow = [link.port for link in there if link.queue == PLAIN and self._rate(link) <= min(shaped, default=0)]
         if slow or not shaped:
-            raise refuse("engine linux has limits only where a discipline is, and on this way there is none")
-        rtt_ns = sum(self._links[hop].delay_ns for hop in (*way.hops, *way.hops_back))
+            raise refuse("engine linux has limits only where a discipline is, and this path has none")
+        rtt_ns = sum(self._links[hop].delay_ns for hop in (*path.hops, *path.hops_back))
         if group.rtt_ns is not None and group.rtt_ns < rtt_ns:
             raise refuse(f"rtt is {group.rtt_ns / 1e6:g} ms: its links alone take {rtt_ns / 1e6:g} ms")
-        return replace(way, rtt_ns=rtt_ns if group.rtt_ns is None else group.rtt_ns)
+        return replace(path, rtt_ns=rtt_ns if group.rtt_ns is None else group.rtt_ns)
 
     def _route(self, source: str, sink: str) -> tuple[str, ...]:
-        ways: list[tuple[str, ...]] = [(source,)]
-        for way in ways:
-            if way[-1] == sink:
-                return way
-            ways += [(*way, far) for near, far in self._links if near == way[-1] and far not in way]
+        paths: list[tuple[str, ...]] = [(source,)]
+        for path in paths:
+            if path[-1] == sink:
+                return path
+            paths += [(*path, far) for near, far in self._links if near == path[-1] and far not in path]
         return ()
 
     def _port(self, name: str) -> Port:
@@ -164,8 +165,8 @@ class Network:
             raise about("measure", f"engine linux measures ports with a discipline only, which '{name}' has not")
         hop = next(hop for hop, one in self._links.items() if one.port == name)
         entries: dict[str, set[int]] = {}
-        for number, way in enumerate(self.ways):
-            for hops in (way.hops, way.hops_back):
+        for number, path in enumerate(self.paths):
+            for hops in (path.hops, path.hops_back):
                 if hop in hops:
                     before, _ = hops[hops.index(hop) - 1]
                     entries.setdefault(self._interfaces[hop[0], before], set()).add(number)
@@ -177,17 +178,17 @@ class Network:
             rate_bps=self._rate(link),
             box=hop[0],
             interface=self._interfaces[hop],
-            entries={interface: frozenset(ways) for interface, ways in entries.items()},
+            entries={interface: frozenset(paths) for interface, paths in entries.items()},
         )
 
     def delay(self, number: int) -> str:
-        """Return what a way takes beside queues, in tc's notation."""
-        way = self.ways[number]
-        if self._scenario.flows[way.group].transport[0] == "udp":
-            return f"{way.rtt_ns / 1000:g}us"
-        there = sum(self._sending_ns(hop, tc.FULL_BYTES) for hop in way.hops)
-        back = sum(self._sending_ns(hop, ACK_BYTES) for hop in way.hops_back)
-        return f"{(way.rtt_ns + round(there + back)) / 1000:g}us"
+        """Return what a path takes beside queues, in tc's notation."""
+        path = self.paths[number]
+        if self._scenario.flows[path.group].transport[0] == "udp":
+            return f"{path.rtt_ns / 1000:g}us"
+        there = sum(self._sending_ns(hop, tc.FULL_BYTES) for hop in path.hops)
+        back = sum(self._sending_ns(hop, ACK_BYTES) for hop in path.hops_back)
+        return f"{(path.rtt_ns + round(there + back)) / 1000:g}us"
 
     def lines(self) -> list[str]:
         """What init.sh builds, a line for each thing."""
@@ -198,18 +199,18 @@ class Network:
         lines += [f"host {node}" for node in dict.fromkeys(self.senders + self.receivers)]
         sources = {node: f"10.9.1.{1 + number}" for number, node in enumerate(self.senders)}
         lines += [f"address {node} {address}" for node, address in sources.items()]
-        lines += [f"address {way.nodes[-1]} {_address(number)}" for number, way in enumerate(self.ways)]
-        for number, way in enumerate(self.ways):
-            first, last = sources[way.nodes[0]], _address(number)
-            told = [f" src {first}{_route_words(self._scenario.flows[way.group])}", *[""] * len(way.hops)]
+        lines += [f"address {path.nodes[-1]} {_address(number)}" for number, path in enumerate(self.paths)]
+        for number, path in enumerate(self.paths):
+            first, last = sources[path.nodes[0]], _address(number)
+            route = [f" src {first}{_route_words(self._scenario.flows[path.group])}", *[""] * len(path.hops)]
             lines += [
                 f"route {hop[0]} {last} dev {self._interfaces[hop]}{words}"
-                for hop, words in zip(way.hops, told, strict=False)
+                for hop, words in zip(path.hops, route, strict=False)
             ]
-            lines += [f"route {hop[0]} {first} dev {self._interfaces[hop]}" for hop in way.hops_back]
-        lines += dict.fromkeys(f"delays {self._entry(way)}" for way in self.ways)
+            lines += [f"route {hop[0]} {first} dev {self._interfaces[hop]}" for hop in path.hops_back]
+        lines += dict.fromkeys(f"delays {self._entry(path)}" for path in self.paths)
         lines += [
-            f"delay {self._entry(way)} {number + 1:x} {self.delay(number)}" for number, way in enumerate(self.ways)
+            f"delay {self._entry(path)} {number + 1:x} {self.delay(number)}" for number, path in enumerate(self.paths)
         ]
         lines += [f"port {hop[0]} {self._interfaces[hop]} {words}" for hop, words in self._shapers.items()]
         if loss := self._scenario.settings["loss"]:
@@ -217,9 +218,9 @@ class Network:
             lines.append(f"loss {LOSSY} {self._interfaces[hop]} {loss:%}")
         return list(dict.fromkeys(lines))
 
-    def _entry(self, way: Way) -> str:
+    def _entry(self, path: FlowPath) -> str:
         """The interface by which a receiver answers."""
-        return f"{way.nodes[-1]} {self._interfaces[way.hops_back[0]]}"
+        return f"{path.nodes[-1]} {self._interfaces[path.hops_back[0]]}"
 
     def _shaper(self, link: Link) -> str:
         """How a port is shaped, and its discipline."""
@@ -230,9 +231,9 @@ class Network:
         return f"{'own' if tc.shapes(words) else 'htb'} {self._rate(link)} {words}"
 
 
-def _address(way: int) -> str:
+def _address(path: int) -> str:
     # As in guest/send.c.
-    return f"10.9.2.{10 + way}"
+    return f"10.9.2.{10 + path}"
 
 
 def _route_words(group: Flows) -> str:
@@ -276,4 +277,4 @@ def _check(topology: Topology) -> None:
     if any(link.loss for link in topology.links):
         raise about("topology", "engine linux loses packets behind the measured link only")
     if len(set(pairs)) < len(pairs) or any((far, near) not in pairs for near, far in pairs):
-        raise about("topology", "engine linux has one link each way between neighbours")
+        raise about("topology", "engine linux has one link in each direction between neighbours")

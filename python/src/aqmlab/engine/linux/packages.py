@@ -50,8 +50,8 @@ class Packages:
 
     def tools(self) -> list[Path]:
         """Fetch what the guest's root consists of: iproute2 and busybox, with their libraries."""
-        way = ("-y", "-qq", "--download-only", "--no-install-recommends")
-        self._apt("apt-get", "install", *way, "iproute2", "busybox-static")
+        options = ("-y", "-qq", "--download-only", "--no-install-recommends")
+        self._apt("apt-get", "install", *options, "iproute2", "busybox-static")
         return sorted(path for path in self._archives.glob("*.deb") if WANTED.match(path.name))
 
     def _fetched(self, name: str) -> Path:

@@ -84,8 +84,8 @@ def measure(of: str, at: Sequence[str]) -> list[Row]:
         flows, is_attacker = ATTACKS[attack](np.random.default_rng(7))
         hashes = (flows * np.uint64(0x9E3779B97F4A7C15)).astype("<u8").tobytes()
         for classifier in CLASSIFIERS:
-            said = np.frombuffer(_native.classify(classifier, hashes, 1)[0], np.uint8)
-            value = float(said[is_attacker if of == "attacker" else ~is_attacker].mean())
+            reported = np.frombuffer(_native.classify(classifier, hashes, 1)[0], np.uint8)
+            value = float(reported[is_attacker if of == "attacker" else ~is_attacker].mean())
             rows.append((classifier, float(place), attack, value, value, value))
     return sorted(rows, key=lambda row: CLASSIFIERS.index(row[0]))
 

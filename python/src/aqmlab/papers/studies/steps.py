@@ -10,8 +10,8 @@ from aqmlab.results import Result
 from aqmlab.vocabulary.errors import unknown
 from aqmlab.vocabulary.units import parse_span
 
-# Control: its link, what it is told, and how often in a row. The authors' senders have no bound.
-TOLD = {
+# Control: its link, its notification, and how often in a row. The authors' senders have no bound.
+NOTIFICATIONS = {
     "pmqecn": (10e6, ("rates", 400.0, 200.0), 1),
     "pmqecn_as_run": (1e13, ("rates", 400.0, 300.0), 50),
     "dcqcn_as_run": (1e13, ("notified", 0.0, 0.0), 1),
@@ -23,9 +23,10 @@ CURVES = ("rate", "target")
 
 
 def measure(of: str, at: Sequence[str]) -> list[Row]:
-    """Return rate and target of a control in Mbit/s; a third on from the start it is told of congestion once.
+    """Return rate and target of a control in Mbit/s.
 
-    Timers alone go on; no byte counter does.
+    It receives one notification of congestion, a third of the time after the start. Timers alone go on; no byte
+    counter does.
 
     >>> from aqmlab.papers.studies import steps
     >>> [row[3] for row in steps.measure("dcqcn", ["0us", "50us", "60us", "160us"]) if row[0] == "rate"]
@@ -35,16 +36,16 @@ def measure(of: str, at: Sequence[str]) -> list[Row]:
         InputError: for a control that there is not, or a time that is none.
 
     """
-    if of not in TOLD:
-        raise unknown("rate control", of, TOLD)
-    line, told, times = TOLD[of]
+    if of not in NOTIFICATIONS:
+        raise unknown("rate control", of, NOTIFICATIONS)
+    line, notification, times = NOTIFICATIONS[of]
     moments = [parse_span(text) for text in at]
     when = max(moments) // 3
     events: list[tuple[int, str, float, float]] = []
     marks: list[int] = []
     for moment in sorted(moments):
-        if moment > when and not any(kind == told[0] for _, kind, _, _ in events):
-            events += [(when, *told)] * times
+        if moment > when and not any(kind == notification[0] for _, kind, _, _ in events):
+            events += [(when, *notification)] * times
         marks.append(len(events))
         events.append((moment, "wait", 0.0, 0.0))
     sender = _native.RateSender(of, line, 1)

@@ -1,4 +1,4 @@
-"""The ways to run a line: the modem as it is, and what a router or a modem may do instead."""
+"""The setups of a line: the modem as it is, and what a router or a modem may do instead."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ USUAL_SHARE, _ = _native.advice_usual()
 
 
 @dataclass(frozen=True)
-class Way:
-    """A way to run a line.
+class Setup:
+    """A setup of a line.
 
     ``down`` and ``up`` are the disciplines of the router's shaper with their arguments as tc has them; without a shaper
-    (``share`` 0) they are empty, and ``modem`` may be another discipline for the modem's way up. ``sets`` is what it
+    (``share`` 0) they are empty, and ``modem`` may be another discipline for the modem's uplink. ``sets`` is what it
     sets in the scenario of a household, in base units.
     """
 
@@ -46,7 +46,7 @@ class Way:
 
 
 def support(name: str) -> int:
-    """Return how well a way is supported, by its name: the less, the better.
+    """Return how well a setup is supported, by its name: the less, the better.
 
     >>> [support(name) for name in (AS_IT_IS, "cake at 80%", "fq_codel", "fq_pie")]
     [0, 1, 2, 3]
@@ -65,6 +65,6 @@ def target(rate_bps: int, rtt_us: int = 0) -> str:
     return _native.advice_target(rate_bps, rtt_us)
 
 
-def ways(line: Line, only_usual: bool = False) -> list[Way]:
-    """Return the ways for a line, the usual ones first; ``only_usual`` leaves out what few routers come with."""
-    return [Way(**one["way"], sets=one["sets"]) for one in json.loads(_native.advice_ways(line.json, only_usual))]
+def setups(line: Line, only_usual: bool = False) -> list[Setup]:
+    """Return the setups for a line, the usual ones first; ``only_usual`` leaves out what few routers come with."""
+    return [Setup(**one["setup"], sets=one["sets"]) for one in json.loads(_native.advice_setups(line.json, only_usual))]

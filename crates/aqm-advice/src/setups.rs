@@ -1,10 +1,10 @@
-//! The ways to run a line: the modem as it is, and what a router or a modem may do instead.
+//! The setups of a line: the modem as it is, and what a router or a modem may do instead.
 
 use crate::line::Line;
 use aqm_core::units::Span;
 use serde::{Deserialize, Serialize};
 
-/// The name of the way that changes nothing.
+/// The name of the setup that changes nothing.
 pub const AS_IT_IS: &str = "as it is";
 /// CAKE's word for leaving out needless acknowledgments.
 pub const ACK_FILTER: &str = "ack-filter";
@@ -20,12 +20,12 @@ const OTHER_SHARES: [f64; 3] = [0.95, 0.8, 0.7];
 const OTHER_SHARES_UP_TO_BPS: u64 = 50_000_000;
 /// What a shaper of a mobile line may have of its mean rate, which the line is often below.
 const MOBILE_SHARES: [f64; 2] = [0.8, 0.5];
-/// A line this much faster down than up spends much of the way up on acknowledgments.
+/// A line this much faster down than up spends much of the uplink on acknowledgments.
 const ASYMMETRY: u64 = 8;
 
-/// A way to run a line.
+/// A setup of a line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Way {
+pub struct Setup {
     /// How it is called.
     pub name: String,
     /// What it is.
@@ -36,22 +36,22 @@ pub struct Way {
     pub up: String,
     /// Share of the line's rate that the shaper has; 0 without one.
     pub share: f64,
-    /// Another discipline for the modem's way up than its plain queue.
+    /// Another discipline for the modem's uplink than its plain queue.
     pub modem: String,
 }
 
-impl Way {
+impl Setup {
     /// Whether the router shapes.
     pub fn is_shaped(&self) -> bool {
         self.share > 0.0
     }
 }
 
-/// How well routers support a way, by its name: the less, the better. Nothing to set up is the least work; CAKE is the
-/// default of OpenWrt's SQM, which has a script for FQ-CoDel too (simplest.qos); others are for those who have tc.
+/// How well routers support a setup, by its name: the less, the better. Nothing to set up is the least work; CAKE is
+/// the default of OpenWrt's SQM, which has a script for FQ-CoDel too (simplest.qos); others are for those who have tc.
 ///
 /// ```
-/// use aqm_advice::ways::support;
+/// use aqm_advice::setups::support;
 /// assert_eq!(["as it is", "cake at 80%", "fq_codel", "fq_pie"].map(support), [0, 1, 2, 3]);
 /// ```
 pub fn support(name: &str) -> u8 {
@@ -63,10 +63,13 @@ pub fn support(name: &str) -> u8 {
     }
 }
 
-/// The ways for a line, the usual ones first; `only_usual` leaves out what few routers come with.
-pub fn ways(line: &Line, only_usual: bool) -> Vec<Way> {
-    let mut found =
-        vec![Way { name: AS_IT_IS.into(), about: "the modem with a plain queue".into(), ..Way::default() }];
+/// The setups for a line, the usual ones first; `only_usual` leaves out what few routers come with.
+pub fn setups(line: &Line, only_usual: bool) -> Vec<Setup> {
+    let mut found = vec![Setup {
+        name: AS_IT_IS.into(),
+        about: "the modem with a plain queue".into(),
+        ..Setup::default()
+    }];
     if line.is_recorded {
         for share in MOBILE_SHARES {
             found.extend(shaped(line, share, &note(share), true));
@@ -78,11 +81,11 @@ pub fn ways(line: &Line, only_usual: bool) -> Vec<Way> {
         }
     }
     if line.layer.name == "docsis" {
-        found.push(Way {
+        found.push(Setup {
             name: "docsis_pie in the modem".into(),
-            about: "the way up as DOCSIS 3.1 modems must have it (RFC 8034)".into(),
+            about: "the uplink as DOCSIS 3.1 modems must have it (RFC 8034)".into(),
             modem: "docsis_pie".into(),
-            ..Way::default()
+            ..Setup::default()
         });
     }
     found
@@ -92,9 +95,9 @@ fn note(share: f64) -> String {
     format!(" at {:.0}%", share * 100.0)
 }
 
-fn shaped(line: &Line, share: f64, note: &str, only_usual: bool) -> Vec<Way> {
+fn shaped(line: &Line, share: f64, note: &str, only_usual: bool) -> Vec<Setup> {
     let [down, up] = line.shaped(share).map(|rate| target(rate, line.rtt_ns / 1000));
-    let way = |name: &str, about: &str, down: String, up: String| Way {
+    let setup = |name: &str, about: &str, down: String, up: String| Setup {
         name: format!("{name}{note}"),
         about: about.into(),
         down,
@@ -102,12 +105,12 @@ fn shaped(line: &Line, share: f64, note: &str, only_usual: bool) -> Vec<Way> {
         share,
         modem: String::new(),
     };
-    let plain = |name: &str, about| way(name, about, name.into(), name.into());
+    let plain = |name: &str, about| setup(name, about, name.into(), name.into());
     let mut found = cakes(line, share, note);
-    found.push(way("fq_codel", "SQM simplest.qos", format!("fq_codel {down}"), format!("fq_codel {up}")));
+    found.push(setup("fq_codel", "SQM simplest.qos", format!("fq_codel {down}"), format!("fq_codel {up}")));
     if !only_usual {
         found.push(plain("fq_pie", "HTB with flow queueing and PIE"));
-        found.push(way(
+        found.push(setup(
             "codel",
             "HTB with one queue and CoDel",
             format!("codel {down}"),
@@ -119,12 +122,12 @@ fn shaped(line: &Line, share: f64, note: &str, only_usual: bool) -> Vec<Way> {
 }
 
 /// CAKE, and where the line is far slower up also with its ACK filter.
-fn cakes(line: &Line, share: f64, note: &str) -> Vec<Way> {
+fn cakes(line: &Line, share: f64, note: &str) -> Vec<Setup> {
     let mut plain = "cake besteffort".to_owned();
     if line.rtt_ns > INTERVAL_US * 1000 {
         plain += &format!(" rtt {}", Span::from_nanos(line.rtt_ns));
     }
-    let mut found = vec![Way {
+    let mut found = vec![Setup {
         name: format!("cake{note}"),
         about: "SQM piece_of_cake.qos".into(),
         down: plain.clone(),
@@ -133,9 +136,9 @@ fn cakes(line: &Line, share: f64, note: &str) -> Vec<Way> {
         modem: String::new(),
     }];
     if line.down_bps >= ASYMMETRY * line.up_bps {
-        found.push(Way {
+        found.push(Setup {
             name: format!("cake {ACK_FILTER}{note}"),
-            about: "SQM piece_of_cake.qos, without needless acknowledgments on the way up".into(),
+            about: "SQM piece_of_cake.qos, without needless acknowledgments on the uplink".into(),
             up: format!("{plain} {ACK_FILTER}"),
             down: plain,
             share,
@@ -150,7 +153,7 @@ fn cakes(line: &Line, share: f64, note: &str) -> Vec<Way> {
 /// With a longer round trip that is the interval, and a twentieth of it the target (RFC 8289, sections 4.2 and 4.3).
 ///
 /// ```
-/// use aqm_advice::ways::target;
+/// use aqm_advice::setups::target;
 /// assert_eq!(target(950_000, 40_000), "target 19452us interval 114452us");
 /// assert_eq!(target(15_200_000, 40_000), "target 5ms interval 100ms");
 /// assert_eq!(target(15_200_000, 600_000), "target 30000us interval 600000us");

@@ -39,7 +39,7 @@ from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
 
-SCHEDULING = ("By flow", "By class")
+SCHEDULING = ("By flow", "By class", "By station")
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiments/buffer-sweep.toml"
 HEAD = ("Key", "Default", "Takes", "What it does", "Where it comes from")
 

@@ -43,6 +43,11 @@ class Packet:
         return self.flow % 3
 
     @property
+    def station(self) -> int:
+        """The station that the example program gives to a flow."""
+        return self.flow % 4
+
+    @property
     def traffic_class(self) -> int:
         """The class that the example program gives to a flow."""
         return self.flow % 4
@@ -126,6 +131,13 @@ class Oracle(ABC):
     def dequeue(self, now: int) -> Packet | None:
         """The link is free."""
 
+    def dequeue_for(self, station: int, now: int) -> Packet | None:
+        """A station's aggregate has room."""
+        raise NotImplementedError
+
+    def sent(self, station: int, airtime: int, received: bool) -> None:  # noqa: B027 - most laws do not care
+        """A transmission to a station, or one that it sent, took so many nanoseconds."""
+
     def advance(self, now: int) -> None:  # noqa: B027 - most laws have no timer
         """Runs timers that are due by `now`."""
 
@@ -144,8 +156,12 @@ def play(trace: Trace, oracle: Oracle) -> list[str]:
         if step.op == "arrive":
             number, flow, length, ecn, *more = (int(word) for word in step.words)
             oracle.enqueue(Packet(number, flow, length, ecn, step.now, *more), step.now)
-        elif step.op == "serve":
-            packet = oracle.dequeue(step.now)
+        elif step.op == "sent":
+            station, airtime, received = (int(word) for word in step.words)
+            oracle.sent(station, airtime, bool(received))
+        elif step.op in ("serve", "serve_for"):
+            stations = [int(word) for word in step.words]
+            packet = oracle.dequeue_for(stations[0], step.now) if stations else oracle.dequeue(step.now)
             if packet is None:
                 log("empty")
             else:

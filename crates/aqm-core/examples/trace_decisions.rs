@@ -8,6 +8,8 @@
 //! random 17 18446744073709551615     the random numbers that it draws, 64 bits each, again from the first at the end
 //! arrive 1000 0 3 1514 2             time, packet, flow, bytes, ECN field (0 to 3)
 //! serve 2000                         the link asks for a packet
+//! serve_for 2500 3                   time, station that it asks for a packet of
+//! sent 2600 3 400000 0               time, station, nanoseconds of airtime, 1 if the station sent
 //! change 3000 target 10ms            time, parameter, value
 //! random 3000 17 18446744073709551615   time, random numbers from here on
 //! probe 4000
@@ -15,7 +17,7 @@
 //!
 //! A packet's class is its flow modulo 4, its code point DF, AF11, AF12 or AF13 accordingly, unless a sixth word
 //! gives the code point; two more words make it an acknowledgment, with its number and TCP flags. Four flows share
-//! each source, and every third flow a destination. Standard output: `enqueued P`, `dropped P REASON`, `marked P`,
+//! each source, and every third flow a destination; a packet's station is its flow modulo 4. Standard output: `enqueued P`, `dropped P REASON`, `marked P`,
 //! `departed P`, `empty`, `changed`, `probe NAME VALUE`.
 //! Wake-ups that are due are delivered before each line.
 
@@ -23,9 +25,10 @@ use aqm_core::link::Link;
 use aqm_core::packet::{Ecn, Packet, TcpView};
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
+use aqm_core::sent::Sent;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::spec::Spec;
-use aqm_core::units::{Rate, Time};
+use aqm_core::units::{Rate, Span, Time};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -99,6 +102,7 @@ fn play(line: &str, qdisc: &mut Qdisc, log: &mut Log) -> Result<(), Box<dyn Erro
             let mut packet = Packet::new(cookie.parse()?, flow.parse()?, length.parse()?);
             packet.class = (packet.flow % 4) as u16;
             packet.dscp = [0, 10, 12, 14][packet.flow as usize % 4];
+            packet.station = (packet.flow % 4) as u8;
             (packet.source, packet.destination) = (packet.flow as u32 / 4, packet.flow as u32 % 3);
             if let [dscp, ..] = more {
                 packet.dscp = dscp.parse()?;
@@ -118,6 +122,23 @@ fn play(line: &str, qdisc: &mut Qdisc, log: &mut Log) -> Result<(), Box<dyn Erro
             Some(packet) => log.line(format_args!("departed {}", packet.cookie)),
             None => log.line(format_args!("empty")),
         },
+        ("serve_for", [station]) => match qdisc.dequeue_for(station.parse()?, now, log) {
+            Some(packet) => log.line(format_args!("departed {}", packet.cookie)),
+            None => log.line(format_args!("empty")),
+        },
+        ("sent", [station, nanos, received]) => {
+            let (airtime, received) = (Span::from_nanos(nanos.parse()?), *received == "1");
+            let sent = Sent {
+                station: station.parse()?,
+                class: 0,
+                delivered: 1,
+                attempts: 1,
+                airtime,
+                received,
+                expected: None,
+            };
+            qdisc.sent(&sent, now, log);
+        }
         ("change", [name, value]) => {
             qdisc.change(&[(name, value)], now, log)?;
             log.line(format_args!("changed"));

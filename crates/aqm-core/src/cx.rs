@@ -23,6 +23,10 @@ pub(crate) struct Shell {
     pub(crate) counters: Counters,
     /// The classes that may not send in the current dequeue; none in other calls.
     pub(crate) paused: PausedClasses,
+    /// The only station that the current dequeue is for; none if it is for any, and in other calls.
+    pub(crate) station: Option<u8>,
+    /// Whether either of the two keeps packets from leaving: one test for each dequeue.
+    pub(crate) restricted: bool,
 }
 
 impl Cx<'_> {
@@ -31,6 +35,26 @@ impl Cx<'_> {
     #[inline]
     pub fn paused(&self) -> PausedClasses {
         self.shell.paused
+    }
+
+    /// The only station that this dequeue is for, if not for any. A discipline with a queue for each station serves that
+    /// one; from any other, the shell holds a packet for another station until it is asked for.
+    #[inline]
+    pub fn station(&self) -> Option<u8> {
+        self.shell.station
+    }
+
+    /// Whether any packet may leave in this dequeue.
+    #[inline]
+    pub(crate) fn is_unrestricted(&self) -> bool {
+        !self.shell.restricted
+    }
+
+    /// Whether this packet may leave in this dequeue.
+    #[inline]
+    pub(crate) fn may_send(&self, packet: &Packet) -> bool {
+        let Shell { paused, station, .. } = &self.shell;
+        !paused.contains(packet.class) && station.is_none_or(|station| station == packet.station)
     }
 
     /// Drops `packet`: it is counted and handed back to the host.

@@ -9,6 +9,7 @@
 //! - [`link`]: what a discipline knows about its link; [`backlog`]: queued packets and bytes.
 //! - [`cx`]: the context of each call: time, random numbers, the observer and, in [`paused`], the classes that may
 //!   not send.
+//! - [`sent`]: what became of a transmission, for disciplines that schedule airtime.
 //! - [`counters`]: counts of packets and bytes.
 //! - [`params`]: parameters, their declaration, resolution and errors.
 //! - [`law`]: control laws. They decide and own no packets.
@@ -47,6 +48,7 @@ pub mod queue;
 pub mod random;
 pub mod registry;
 pub mod scheduler;
+pub mod sent;
 pub mod signal;
 pub mod sketch;
 pub mod spec;

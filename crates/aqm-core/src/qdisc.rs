@@ -10,6 +10,7 @@ use crate::params::{ParamError, Params};
 use crate::paused::PausedClasses;
 use crate::random::Random;
 use crate::registry;
+use crate::sent::Sent;
 use crate::signal::{DropPoint, DropReason, Observer};
 use crate::spec::{Spec, SpecError, read_child};
 use crate::units::{Size, Time};
@@ -72,7 +73,13 @@ impl Qdisc {
     pub fn new(spec: &Spec, link: Link, random: Random) -> Result<Qdisc, ParamError> {
         let discipline = registry::build(spec.info, &spec.params, &link)?;
         let (info, params, wakes) = (spec.info, spec.params.clone(), spec.wakes());
-        let shell = Shell { random, counters: Counters::default(), paused: PausedClasses::NONE };
+        let shell = Shell {
+            random,
+            counters: Counters::default(),
+            paused: PausedClasses::NONE,
+            station: None,
+            restricted: false,
+        };
         Ok(Qdisc { discipline, info, params, wakes, link, shell, held: None })
     }
 
@@ -117,14 +124,36 @@ impl Qdisc {
         observer: &mut dyn Observer,
     ) -> Option<Packet> {
         if self.held.is_none() {
-            self.shell.paused = paused;
+            (self.shell.paused, self.shell.restricted) = (paused, !paused.is_empty());
             self.held = self.take(now, observer);
-            self.shell.paused = PausedClasses::NONE;
+            (self.shell.paused, self.shell.restricted) = (PausedClasses::NONE, false);
         }
         if paused.contains(self.held.as_ref()?.class) {
             return None;
         }
         self.dequeue(now, observer)
+    }
+
+    /// The same for one station of a shared medium, which fills an aggregate: `None` if it has nothing to send now.
+    ///
+    /// A discipline with a queue for each station takes that one's next packet. Any other has a single queue: if its next
+    /// packet is for another station, the shell holds it, and the rest waits behind it. So a driver that aggregates from
+    /// a plain queue gets the packets of one station that lie behind each other, and no more.
+    pub fn dequeue_for(&mut self, station: u8, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
+        if self.held.is_none() {
+            (self.shell.station, self.shell.restricted) = (Some(station), true);
+            self.held = self.take(now, observer);
+            (self.shell.station, self.shell.restricted) = (None, false);
+        }
+        if self.held.as_ref()?.station != station {
+            return None;
+        }
+        self.dequeue(now, observer)
+    }
+
+    /// Tells the discipline what became of a transmission of packets that it released, or of one that was received.
+    pub fn sent(&mut self, sent: &Sent, now: Time, observer: &mut dyn Observer) {
+        self.with_cx(now, observer, |discipline, cx| discipline.sent(sent, cx));
     }
 
     /// The packet that [`dequeue`](Qdisc::dequeue) will return next.

@@ -3,10 +3,10 @@
 
 use crate::classifier::Classifier;
 use crate::discipline::{
-    Blueprint, Built, Info, afd, aifo, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step, docsis_pie,
-    drr, dualpi2, ecn_ramp, ets, feng_ared, fifo, fq, fq_cobalt, fq_codel, fq_pie, l_lru, lru_red, mq_ecn,
-    nlred, pfifo_fast, pi, pi2, pie, pifo, prio, qfq, red, rem, rr, s_pie, sfb, sfq, sp, sp_pifo, sqm_lru,
-    tcn, wfq, wred, wrr,
+    Blueprint, Built, Info, afd, aifo, airtime_fq, ared, blue, cake, choke, cobalt, codel, daqm, dctcp_step,
+    docsis_pie, drr, dualpi2, ecn_ramp, ets, feng_ared, fifo, fq, fq_cobalt, fq_codel, fq_pie, l_lru,
+    lru_red, mq_ecn, nlred, pfifo_fast, pi, pi2, pie, pifo, prio, qfq, red, rem, rr, s_pie, sfb, sfq, sp,
+    sp_pifo, sqm_lru, tcn, wfq, wred, wrr,
 };
 use crate::link::Link;
 use crate::params::{Child, ParamError, Params, same_name};
@@ -59,6 +59,7 @@ pub static DISCIPLINES: &[&Info] = &[
     &wfq::INFO,
     &qfq::INFO,
     &mq_ecn::INFO,
+    &airtime_fq::INFO,
 ];
 
 /// A classifier as a part of its own, and the discipline whose parameters and presets it takes.

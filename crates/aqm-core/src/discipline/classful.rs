@@ -10,6 +10,7 @@ use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Child, Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use crate::scheduler::Scheduler;
+use crate::sent::Sent;
 use crate::signal::DropReason;
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
@@ -118,6 +119,9 @@ pub(super) struct Layout {
     pub(super) priomap: Option<ReadPriomap>,
     /// Whether every packet of a class has that number, but for those of the last.
     pub(super) by_class: bool,
+    /// Whether a class has the packets of one station, or the last those of all higher ones; the class that the host gave
+    /// does not matter.
+    pub(super) by_station: bool,
 }
 
 /// One class for each of `classes`, by the list of `child`.
@@ -126,6 +130,7 @@ const BY_CLASS: Layout = Layout {
     counted: "classes",
     priomap: None,
     by_class: true,
+    by_station: false,
 };
 
 /// A class for each that the parameter `counted` counts, by the list of `child`; probes have `name` and a number.
@@ -287,9 +292,31 @@ impl<S: Scheduler> Classful<S> {
         &self.scheduler
     }
 
+    /// Gives the child of a class these values of the parameters that it has, or those that it was given if there are none.
+    pub(super) fn change_child(
+        &mut self,
+        number: usize,
+        values: &[(&str, Value)],
+        cx: &mut Cx<'_>,
+    ) -> Result<(), ParamError> {
+        let class = &mut self.classes[number];
+        let mut params = class.inside.spec.params.clone();
+        let own: Vec<&str> = params.names().collect();
+        for (name, value) in values.iter().filter(|(name, _)| own.contains(name)) {
+            params.set(name, value.clone())?;
+        }
+        class.child.change(&params, cx)?;
+        self.count(number);
+        Ok(())
+    }
+
     /// Tells the scheduler of every class with packets.
     pub(super) fn activate_all(&mut self) {
         (0..self.classes.len()).for_each(|number| self.activate(number));
+    }
+
+    pub(super) fn of_station(&self, station: u8) -> usize {
+        usize::from(station).min(self.classes.len() - 1)
     }
 
     fn activate(&mut self, number: usize) {
@@ -363,30 +390,35 @@ impl Class {
         self.head.as_ref().map(|head| head.length)
     }
 
-    /// The same if classes are paused: `None` while the head must not be sent.
+    /// The same if classes are paused, or one station is asked for: `None` while the head must not be sent.
     fn peek_unpaused(&mut self, number: Option<u16>, cx: &mut Cx<'_>) -> Option<u32> {
         // All packets of the queue belong to this class: while that is paused, the law is not called either.
         if number.is_some_and(|number| cx.paused().contains(number)) {
             return None;
         }
         let length = self.peek(cx)?;
-        let paused = self.head.as_ref().is_some_and(|head| cx.paused().contains(head.class));
-        (!paused).then_some(length)
+        let may_send = self.head.as_ref().is_some_and(|head| cx.may_send(head));
+        may_send.then_some(length)
     }
 }
 
 /// The class whose turn it is among those that may send. A separate function, the same for any scheduler, so that a
-/// dequeue without pauses stays small.
+/// dequeue of whatever comes next stays small.
 #[cold]
-fn select_unpaused(
+fn select_restricted(
     scheduler: &mut dyn Scheduler,
     classes: &mut [Class],
-    by_class: bool,
+    layout: &Layout,
     held_back: &mut bool,
     cx: &mut Cx<'_>,
 ) -> Option<usize> {
+    // For the rest of an aggregate nobody's turn changes: that was decided with its first packet.
+    if let (Some(station), true) = (cx.station(), layout.by_station) {
+        let number = usize::from(station).min(classes.len() - 1);
+        return classes[number].peek_unpaused(None, cx).map(|_| number);
+    }
     // The last class holds the packets of all higher ones, too.
-    let alike = if by_class { classes.len() - 1 } else { 0 };
+    let alike = if layout.by_class { classes.len() - 1 } else { 0 };
     scheduler.select(&mut |number| {
         let length = classes[number].peek_unpaused((number < alike).then_some(number as u16), cx);
         *held_back |= length.is_none();
@@ -410,7 +442,7 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
             self.held_back = false;
             self.activate_all();
         }
-        let selected = if cx.paused().is_empty() {
+        let selected = if cx.is_unrestricted() {
             let (classes, held_back) = (&mut self.classes, &mut self.held_back);
             self.scheduler.select(&mut |number| {
                 let class = &mut classes[number];
@@ -419,14 +451,28 @@ impl<S: Scheduler + Send> Discipline for Classful<S> {
                 length
             })
         } else {
-            let by_class = self.layout.by_class;
-            select_unpaused(&mut self.scheduler, &mut self.classes, by_class, &mut self.held_back, cx)
+            let layout = &self.layout;
+            select_restricted(&mut self.scheduler, &mut self.classes, layout, &mut self.held_back, cx)
         };
         let packet = selected.and_then(|number| self.classes[number].head.take());
         self.count_all();
         let (number, packet) = (selected?, packet?);
         self.scheduler.sent(number, packet.length, self.classes[number].backlog.packets == 0);
         Some(packet)
+    }
+
+    /// The scheduler of stations accounts for it, and the child of its class learns of it.
+    fn sent(&mut self, sent: &Sent, cx: &mut Cx<'_>) {
+        let number = match self.layout {
+            Layout { by_station: true, .. } => self.of_station(sent.station),
+            Layout { by_class: true, .. } => usize::from(sent.class).min(self.classes.len() - 1),
+            _ => return,
+        };
+        if self.layout.by_station {
+            self.scheduler.charge(number, sent.airtime, sent.received);
+        }
+        self.classes[number].child.sent(sent, cx);
+        self.count(number);
     }
 
     /// From the longest class.

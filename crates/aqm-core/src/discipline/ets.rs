@@ -96,6 +96,7 @@ const LAYOUT: Layout = Layout {
     counted: "bands",
     priomap: Some(priomap),
     by_class: false,
+    by_station: false,
 };
 
 /// The bands of priorities: what the map leaves out is in the last one (`ets_qdisc_change()`). Quanta are checked beside it,

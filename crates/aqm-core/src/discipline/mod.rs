@@ -4,6 +4,7 @@
 
 pub mod afd;
 pub mod aifo;
+pub mod airtime_fq;
 pub mod ared;
 pub mod blue;
 pub mod cake;
@@ -68,6 +69,7 @@ use crate::cx::Cx;
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Child, ParamError, ParamSpec, Params, Preset, Value};
+use crate::sent::Sent;
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
 
@@ -80,7 +82,8 @@ use alloc::boxed::Box;
 /// - `dequeue` may return `None` with a backlog only if [`next_wakeup`](Discipline::next_wakeup) says when to ask again.
 /// - A discipline that serves classes skips those in [`Cx::paused`] and keeps their packets. Any other may return a
 ///   packet of a paused class: the caller (the shell or a scheduler) holds it, and asks for no other until its class
-///   may send. A scheduler with only paused classes returns `None`, and the host asks again when a pause ends.
+///   may send. A scheduler with only paused classes returns `None`, and the host asks again when a pause ends. The same
+///   holds for the station of [`Cx::station`].
 /// - Time never decreases between calls.
 pub trait Discipline: Send {
     /// A packet arrives.
@@ -88,6 +91,10 @@ pub trait Discipline: Send {
 
     /// The link is free: which packet goes next?
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
+
+    /// A transmission to or from a station has ended: those that schedule by airtime account for it. Only hosts with a
+    /// shared medium say so.
+    fn sent(&mut self, _sent: &Sent, _cx: &mut Cx<'_>) {}
 
     /// Gives up a packet, since another class needs its room: the one that is missed least, which is lost with it.
     /// `None` if it has none.
@@ -192,6 +199,8 @@ pub enum Group {
     Flow,
     /// Schedulers over classes of packets.
     Class,
+    /// Schedulers over stations of a shared medium.
+    Station,
 }
 
 impl Group {
@@ -203,6 +212,7 @@ impl Group {
             Group::Delay => "By delay",
             Group::Flow => "By flow",
             Group::Class => "By class",
+            Group::Station => "By station",
         }
     }
 }

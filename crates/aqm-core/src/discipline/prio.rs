@@ -63,6 +63,7 @@ const LAYOUT: Layout = Layout {
     counted: "bands",
     priomap: Some(Priomap::new),
     by_class: false,
+    by_station: false,
 };
 
 fn build(blueprint: Blueprint<'_>) -> Built {

@@ -651,7 +651,13 @@ mod tests {
         let run = |turns: u32| {
             let mut sfq = Sfq { turns, ..Sfq::new(&spec.params).unwrap() };
             let counters = Counters::default();
-            let mut shell = Shell { random: Random::seeded(1), counters, paused: PausedClasses::NONE };
+            let mut shell = Shell {
+                random: Random::seeded(1),
+                counters,
+                paused: PausedClasses::NONE,
+                station: None,
+                restricted: false,
+            };
             let (mut log, mut arrivals) = (Log::default(), Random::stream(1, "arrivals"));
             let mut order = Vec::new();
             for cookie in 0..600 {

@@ -174,6 +174,7 @@ const LAYOUT: Layout = Layout {
     counted: "",
     priomap: None,
     by_class: false,
+    by_station: false,
 };
 
 fn settings(params: &Params) -> Result<Settings, ParamError> {

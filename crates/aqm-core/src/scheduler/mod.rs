@@ -4,6 +4,7 @@
 //! are numbered from zero. Packets stay with the caller, who reports the length of the head of a class; so the same
 //! scheduler serves disciplines with children, queues of a switch, or numbers in a test.
 
+mod airtime;
 mod drr;
 mod ets;
 mod qfq;
@@ -11,12 +12,15 @@ mod rr;
 mod scfq;
 mod sp;
 
+pub use airtime::{Airtime, Rules, Sparse};
 pub use drr::Drr;
 pub use ets::Ets;
 pub use qfq::Qfq;
 pub use rr::Rr;
 pub use scfq::Scfq;
 pub use sp::Sp;
+
+use crate::units::Span;
 
 /// Length in bytes of the packet at the head of a class, `None` if it has nothing to send now.
 pub type Heads<'a> = dyn FnMut(usize) -> Option<u32> + 'a;
@@ -31,6 +35,9 @@ pub trait Scheduler {
 
     /// The selected `class` has sent `length` bytes; `emptied` if that was its last packet.
     fn sent(&mut self, class: usize, length: u32, emptied: bool);
+
+    /// A transmission to `class`, or one `received` from it, took `airtime`: for those that share the time of a medium.
+    fn charge(&mut self, _class: usize, _airtime: Span, _received: bool) {}
 
     /// Resets all turns: no class has packets.
     fn clear(&mut self);

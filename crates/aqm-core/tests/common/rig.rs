@@ -12,9 +12,10 @@ use aqm_core::params::{ParamError, Value};
 use aqm_core::paused::PausedClasses;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
+use aqm_core::sent::Sent;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::spec::Spec;
-use aqm_core::units::{Span, Time};
+use aqm_core::units::{Bytes, Rate, Span, Time};
 use std::collections::BTreeMap;
 
 /// Packets up to this many bytes are TCP acknowledgments.
@@ -175,6 +176,7 @@ impl Rig {
         packet.destination = !flow as u32;
         packet.dscp = (flow % 64) as u8;
         packet.class = (flow % 3) as u16;
+        packet.station = (flow % 4) as u8;
         // Small packets acknowledge everything before them.
         let ack = TcpView { seq: 0, ack: cookie as u32, payload: 0, flags: 16, has_sack: false };
         packet.tcp = (length <= LONGEST_ACK).then_some(ack);
@@ -223,7 +225,26 @@ impl Rig {
         })?;
         self.check_order(&packet, before);
         self.ledger.log(What::Departed(packet.cookie));
+        self.report(&packet);
         Some(packet.cookie)
+    }
+
+    /// Reports the transmission of a packet. Stations are the slower the higher their number; one in four packets brings
+    /// something back.
+    fn report(&mut self, packet: &Packet) {
+        let rate = Rate::from_bits_per_sec(60_000_000 >> (2 * packet.station));
+        let airtime = rate.time_for(Bytes::new(packet.length.into()));
+        let expected = Some(rate);
+        let sent = Sent {
+            station: packet.station,
+            class: packet.class,
+            delivered: 1,
+            attempts: 1,
+            airtime,
+            received: packet.cookie.is_multiple_of(4),
+            expected,
+        };
+        self.call(DropPoint::Other, |qdisc, now, ledger| qdisc.sent(&sent, now, ledger));
     }
 
     /// A flow, or whatever must stay in order. If flows may overtake each other, flows of the workloads that carry

@@ -23,4 +23,5 @@ mod reset;
 mod schedulers;
 mod signals;
 mod sources;
+mod stations;
 mod wakeups;

@@ -326,6 +326,7 @@ impl Simulation {
             dscp: identity.dscp,
             ecn: packet.ecn,
             protocol: identity.protocol,
+            station: 0,
         }
     }
 

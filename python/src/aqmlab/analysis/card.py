@@ -311,6 +311,8 @@ def _granularity(subject: _Subject) -> Row:
     per_flow = int(subject.discipline.traits["flow_state_bytes"])
     if per_flow:
         finding = f"tells flows apart by the hash of their 5-tuple, with {per_flow} bytes for each"
+    elif subject.discipline.group == "By station":
+        finding = "tells stations apart, and leaves flows to their discipline"
     elif subject.discipline.group == "By class":
         finding = "tells classes apart, not flows"
     else:

@@ -127,6 +127,14 @@ fn a_matrix_that_asks_nothing_is_refused() {
     }
 }
 
+/// The seeds of docs/how-to/test-transport.md.
+#[test]
+fn the_conditions_over_seeds_of_the_guide_hold() {
+    let runs = path(true).flows("2*aimd").over(1..=10);
+    runs.all(|run| run.loss("aimd").is_at_most(0.02));
+    runs.at_least(9, |run| run.goodput("aimd").is_at_least(8.0));
+}
+
 /// The matrix of docs/how-to/test-transport.md.
 #[test]
 fn the_matrix_of_the_guide_is_as_it_prints_it() {

@@ -118,7 +118,7 @@ def setup() -> dict[str, Any]:
         "scenario": {key: value for key, value in base.items() if key != "flows"},
         "flows": {flow: json.loads(plan.base.json)["flows"][0] for flow, plan in plans.items()},
         # What flows want: Jain's index is shown where that is the same.
-        "wants": {flow: fairness.wanted(plan.echo["flows"][0]) for flow, plan in plans.items()},
+        "wants": {flow: fairness.wanted(plan.groups[0].data()) for flow, plan in plans.items()},
         "metrics": [_metric(name) for name in METRICS],
         "advice": _advice(),
         "disciplines": [{**one, "looks": _looks(one["name"])} for one in registry.listing()],

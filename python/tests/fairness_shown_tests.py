@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from aqmlab.results import fairness
+from aqmlab.results import fairness, groups
 
 BULK, CALL, FILES, CONSTANT = (
     "5*cubic:name=bulk:iw=10",
@@ -34,14 +34,14 @@ BULK, CALL, FILES, CONSTANT = (
     ],
 )
 def the_index_of_all_flows_is_shown_where_they_want_the_same(flows: list[str], is_shown: bool) -> None:
-    scenario = {"flows": flows, "capture": []}
+    scenario = {"groups": groups.of_texts(flows), "capture": []}
     assert fairness.is_shown(scenario, "jain_index") == is_shown
     assert fairness.is_shown(scenario, "goodput_mbit")
-    assert not fairness.is_shown({"flows": flows, "capture": ["a.pcap"]}, "jain_index")
+    assert not fairness.is_shown({**scenario, "capture": ["a.pcap"]}, "jain_index")
 
 
 def a_group_has_its_own_index_where_its_flows_want_the_same() -> None:
-    scenario = {"flows": [BULK, CALL, "2*cubic:name=bulk2:size=1mb"], "capture": []}
+    scenario = {"groups": groups.of_texts([BULK, CALL, "2*cubic:name=bulk2:size=1mb"]), "capture": []}
     shown = [fairness.is_shown(scenario, f"class.{name}.jain_index") for name in ("bulk", "call", "bulk2")]
     assert shown == [True, False, False]
 

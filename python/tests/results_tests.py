@@ -205,7 +205,7 @@ def a_folder_of_another_experiment_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("manifest", "wanted"),
     [
-        ('{"format_version": 5}', "has format version 5, and this aqmlab reads up to 4: use a newer one"),
+        ('{"format_version": 6}', "has format version 6, and this aqmlab reads up to 5: use a newer one"),
         ("{", "is damaged"),
         ("[]", "is damaged"),
     ],

@@ -843,7 +843,7 @@ def a_folder_of_format_version_1_still_loads(tmp_path: Path) -> None:
     old = package.load(out)
     assert {**json.loads(old.to_json()), "warnings": new.warnings} == json.loads(new.to_json())
     package.experiment.report(out)
-    assert manifest(out)["format_version"] == 4
+    assert manifest(out)["format_version"] == 5
     assert len(package.load(out).runs) == 4
     with pytest.raises(InputError, match="another version of aqmlab"):
         _conduct(out, seeds=3)
@@ -863,7 +863,7 @@ def a_folder_that_an_earlier_version_wrote_still_loads(tmp_path: Path) -> None:
     package.experiment.report(tmp_path / "old")
     assert "the buffer is small" in (tmp_path / "old" / "report.html").read_text()
     forge(tmp_path / "old", lambda entries: entries.update(format_version=99))
-    with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 4: use a newer one"):
+    with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 5: use a newer one"):
         package.load(tmp_path / "old")
 
 

@@ -48,15 +48,13 @@ pub(crate) fn reading<T>(
 pub(crate) fn described(group: &Group) -> Value {
     let value = |name: &str| group.value(name).map_or(Value::Null, Tree::json);
     let (earliest, latest, apart) = group.starts();
-    let texts: Map<String, Value> =
-        group.texts().map(|(name, text)| (name.to_owned(), json!(text))).collect();
     // As text, since a table of `json!` has an order of its own.
     let tree = |tree: Tree| serde_json::to_string(&tree).expect("plain data");
     json!({
         "count": group.count,
         "kind": group.kind(),
         "carrier": group.transport().name(),
-        "texts": texts,
+        "texts": group.texts().collect::<Vec<_>>(),
         "written": group.to_string(),
         "short": group.short(),
         "name": value("name"),

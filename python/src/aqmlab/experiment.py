@@ -300,7 +300,7 @@ def _resolved(experiment: Experiment, engine: engines.Engine) -> list[Plan]:
 
 def refusal(plan: Plan, engine: engines.Engine) -> str:
     """Return in words why an engine does not run a plan; empty if it does."""
-    kinds = [flow.split("*", 1)[1].split(":")[0] for flow in plan.echo["flows"]]
+    kinds = [group.kind for group in plan.groups]
     files = {name: bool(plan.echo[name]) for name in ("capture", "link_trace")}
     topology = plan.echo["topology"].split(":")[0]
     for contestant in plan.contestants:

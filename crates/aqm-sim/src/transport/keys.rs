@@ -4,6 +4,7 @@
 
 use super::control::controller::Info;
 use super::ecn::EcnMode;
+use super::relation::Relation;
 use super::rules;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Bytes, Span};
@@ -91,15 +92,6 @@ const ECN: ParamSpec = ParamSpec::choice(
     "ECN; classic is RFC 3168 (ECT(0)), l4s is RFC 9331 (ECT(1); prague and udp)",
     "RFC 3168, RFC 9331",
 );
-
-/// A value of one key that needs a value of another key: `recovery.rack=on` needs `sack=on`.
-#[derive(Clone, Copy, Debug)]
-pub struct Relation {
-    /// The key and its value.
-    pub given: (&'static str, &'static str),
-    /// The other key and the value that it must have.
-    pub needs: (&'static str, &'static str),
-}
 
 /// Relations between the keys of a TCP connection with this congestion control.
 pub fn relations(info: &'static Info) -> impl Iterator<Item = &'static Relation> {

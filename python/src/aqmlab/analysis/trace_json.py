@@ -9,6 +9,7 @@ from aqmlab import __version__
 from aqmlab.analysis import traces
 from aqmlab.analysis.divergence import Divergence
 from aqmlab.analysis.traces import Difference
+from aqmlab.results import groups
 
 
 def document(found: Difference) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def document(found: Difference) -> dict[str, Any]:
         "format_version": 1,
         "command": "diff-trace",
         "aqmlab": __version__,
-        "scenario": found.plan.echo,
+        "scenario": groups.without(found.plan.echo),
         "tolerance_ms": found.tolerance_ns / 1e6,
         "flows": len(found.segments),
         "sides": [{"name": side.name, "engine": side.engine} for side in found.sides],

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from aqmlab.cli.terminal import Text
-from aqmlab.results import Result, precision, swept
+from aqmlab.results import Result, groups, precision, swept
 from aqmlab.results.differences import Comparison
 from aqmlab.results.result_json import family
 from aqmlab.results.settings import Setting, aqms, settings
@@ -179,21 +179,26 @@ def _settings(shown: Result, *, every: bool) -> RenderableType:
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column()
     known = [*settings(shown), *aqms(shown)]
-    for setting in known if every else _chosen(shown, known):
+    for setting in _resolved(shown, known) if every else _chosen(known):
         note = f" ({setting.note})" if setting.note else ""
         grid.add_row(setting.name, Text.assemble(setting.value, (note, "dim")))
     more = [] if every else [Text("defaults and every key of the flows: aqmlab show DIR --all", style="dim")]
     return Group(Text("Scenario", style="bold"), grid, *more)
 
 
-def _chosen(shown: Result, known: Sequence[Setting]) -> list[Setting]:
-    """Return the settings that were given or derived, flows as they were given."""
-    given = (shown.manifest["points"][0].get("options") or {}).get("given", {}).get("flows")
-    flows = given or [flow.partition(":")[0] for flow in shown.scenarios[0]["flows"]]
+def _chosen(known: Sequence[Setting]) -> list[Setting]:
+    """Return the settings that were given or derived."""
+    return [one for one in known if one.note != "default" or one.name == "flows"]
+
+
+def _resolved(shown: Result, known: Sequence[Setting]) -> list[Setting]:
+    """Return the settings with every key of the flows."""
+    found = shown.scenarios[0].get(groups.KEY, ())
+    # Blanks let a long flow spec wrap; it reads back with colons.
+    full = ", ".join(groups.written(one).replace(":", " ") for one in found)
+    is_one = ("", "default")
     return [
-        replace(one, value=", ".join(flows)) if one.name == "flows" else one
-        for one in known
-        if one.note != "default" or one.name == "flows"
+        replace(one, value=full or one.value) if one.name == "flows" and one.note in is_one else one for one in known
     ]
 
 

@@ -54,8 +54,13 @@ def runs(
         if plans[number].files != held["files"]:
             raise InputError(f"{what}: a recording that the scenario names has changed since the run")
         # Labels keep the names of what is swept, which one point alone does not know.
-        labels = (entry["label"] for entry in held["scenario"]["aqm"])
-        scenarios[number] = dict(zip(labels, plans[number].scenarios.values(), strict=True))
+        labels = [entry["label"] for entry in held["scenario"]["aqm"]]
+        found = plans[number].scenarios
+        if len(labels) != len(found):
+            raise InputError(
+                f"{what}: the options of the result name {len(found)} AQMs, and it has runs of {len(labels)}"
+            )
+        scenarios[number] = dict(zip(labels, found.values(), strict=True))
     for one in chosen:
         if one.aqm not in scenarios[one.point]:
             known = scenarios[one.point]

@@ -19,7 +19,7 @@ from aqmlab.live import checkup, results, web_page
 from aqmlab.live.carrying import INTERRUPTED, QUIETLY, Carried, Link, carry
 from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.live.link_json import FORMAT_VERSION, lateness_ms, warnings
-from aqmlab.results import Result
+from aqmlab.results import Result, groups
 from aqmlab.results.frames import Frames
 from aqmlab.runs.runner import FinishedRun
 from aqmlab.stats.statistics import Estimate
@@ -217,19 +217,22 @@ def _asked(
     tcp: Mapping[str, str] | None = None,
 ) -> results.Asked:
     counts = {"down": traffic.down, "up": traffic.up}
-    flows = [f"{count}*{KINDS.get(kind, kind)}:name={name}" for name, count in counts.items() if count]
+    known = KINDS.get(kind, kind)
+    found = [groups.data(name, known, count, {"name": name}) for name, count in counts.items() if count]
     if (udp := traffic.datagrams).count:
-        flows.append(f"{udp.count}*cbr:name=udp:rate={udp.rate_bps}bit:packet={udp.packet_bytes}b")
+        keys = {"name": "udp", "rate": f"{udp.rate_bps}bit", "packet": f"{udp.packet_bytes}b"}
+        found.append(groups.data("udp", "cbr", udp.count, keys))
     if (rated := traffic.rated).count:
         control, *words = rated.control.split()
-        pairs = zip(words[::2], words[1::2], strict=True)
-        flows.append(":".join([f"{rated.count}*{control}", "name=rated", *(f"{key}={value}" for key, value in pairs)]))
+        keys = {"name": "rated", **dict(zip(words[::2], words[1::2], strict=True))}
+        found.append(groups.data("rated", control, rated.count, keys))
     return results.Asked(
         "live-compare",
         title or f"{listed(list(links))}, live",
         links,
         seeds,
-        flows,
+        [groups.written(one) for one in found],
+        found,
         traffic.warmup_s + traffic.duration_s,
         traffic.warmup_s,
         traffic.loaded,

@@ -20,7 +20,7 @@ from aqmlab.engine import Histograms, Report, Run, Table
 from aqmlab.live.carrying import SAMPLE_NS, Carried
 from aqmlab.live.line import DIRECTIONS, Line
 from aqmlab.live.link_json import label, warnings
-from aqmlab.results import Result
+from aqmlab.results import Result, groups
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.runs.runner import FinishedRun
 from aqmlab.store import growth
@@ -54,6 +54,7 @@ class Asked:
     links: Mapping[str, tuple[Line, Line]]
     seeds: Sequence[int]
     flows: Sequence[str]
+    groups: Sequence[Mapping[str, Any]]
     duration_s: float
     warmup_s: float
     loaded: str = "down"
@@ -64,7 +65,8 @@ class Asked:
         """Return the manifest of a result that has no run yet."""
         place = DIRECTIONS.index(self.loaded)
         lines = [both[place] for both in self.links.values()]
-        known = {"flows": list(self.flows), "seeds": list(self.seeds), "sample": format_span(SAMPLE_NS)}
+        known: dict[str, Any] = {"flows": list(self.flows), groups.KEY: list(self.groups), "seeds": list(self.seeds)}
+        known["sample"] = format_span(SAMPLE_NS)
         known |= {"duration": _span(self.duration_s), "warmup": _span(self.warmup_s)}
         # What wires of `compare` do is one of these words.
         known["loss"] = lines[0].wire.settings["loss"]
@@ -129,6 +131,7 @@ def of_link(carried: Carried, accuracy: Mapping[str, Any]) -> Result:
         {name: (link.down, link.up)},
         [link.seed],
         [program.replace(":", " ")],
+        [],
         report["warmup_s"] + report["duration_s"],
         report["warmup_s"],
         loaded,

@@ -107,11 +107,12 @@ def _check_settings(options: Options) -> None:
         raise options.error("warmup", f"'{MSER5}' does not run live: give a time")
 
 
-def _check_keys(text: str) -> None:
+def _check_keys(group: flows.Group) -> None:
     """Refuse keys of flows that the workload has not."""
-    head, *pairs = text.split(":")
-    usual = str(flows.parse(":".join([head, *(pair for pair in pairs if pair.startswith(CARRIED))]))).split(":")
-    if lacking := [pair for pair in pairs if pair not in usual]:
+    head = f"{group.count}*{group.kind}"
+    pairs = {name: f"{name}={value}" for name, value in group.texts.items()}
+    usual = flows.parse(":".join([head, *(pair for pair in pairs.values() if pair.startswith(CARRIED))])).texts
+    if lacking := [pair for name, pair in pairs.items() if usual.get(name) != group.texts[name]]:
         raise about("flows", f"'{head}' does not run live with {', '.join(lacking)}")
 
 
@@ -119,7 +120,7 @@ def _traffic(plan: Plan) -> tuple[comparing.Traffic, str]:
     """Return flows as a link's traffic, and the congestion control of its transfers."""
     base = plan.base
     transfers, controls, datagrams = 0, set(), comparing.Datagrams()
-    for group, text in zip(base.flows, plan.echo["flows"], strict=True):
+    for group, resolved in zip(base.flows, plan.groups, strict=True):
         (carrier, carried), (form, source) = group.transport, group.source
         if carrier == "tcp" and form == "bulk" and group.congestion_control in CONTROLS:
             controls.add(CONTROLS[group.congestion_control])
@@ -129,7 +130,7 @@ def _traffic(plan: Plan) -> tuple[comparing.Traffic, str]:
         else:
             able = f"bulk transfers of {', '.join(CONTROLS)} do, and one group of cbr"
             raise about("flows", f"'{group.name}' does not run live: {able}")
-        _check_keys(text)
+        _check_keys(resolved)
     if len(controls) != 1:
         raise about("flows", "live, transfers have one congestion control, and there is one at least")
     seconds = (base.duration_ns - base.warmup_ns) / NANOS_PER_SECOND

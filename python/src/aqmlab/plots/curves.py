@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from aqmlab.plots.model import Panel
+from aqmlab.results import groups
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -130,7 +131,7 @@ def _setting(name: str, scenario: Mapping[str, Any]) -> str:
 
 
 def _traffic(scenario: Mapping[str, Any]) -> str:
-    found = [flow.split(":")[0] for flow in scenario.get("traffic", scenario["flows"])]
+    found = scenario.get("traffic") or groups.heads(scenario)
     return " + ".join([*found, *(path.rsplit("/", 1)[-1] for path in scenario["capture"])])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from aqmlab.results import groups
+
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
@@ -40,7 +42,7 @@ def text(name: str, scenario: Mapping[str, Any]) -> str:
     """Return a setting in few letters."""
     value = scenario.get(name)
     if name == "flows":
-        return "+".join(str(flow).split(":")[0] for flow in value or ())
+        return "+".join(groups.heads(scenario))
     if name in ("capture", "link_trace"):
         paths = [value] if isinstance(value, str) else value or ()
         return "+".join(str(path).rpartition("/")[2] for path in paths)

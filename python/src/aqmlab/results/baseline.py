@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from aqmlab.results import groups
 from aqmlab.results.differences import in_unit
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Difference
@@ -52,33 +53,32 @@ def first_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
 
     >>> first_difference({"rate": "10mbit", "aqm": ["pie"]}, {"rate": "10mbit", "aqm": ["codel"], "loss": "0%"})
     ''
-    >>> first_difference({"flows": ["2*cubic:iw=10:sack=on"]}, {"flows": ["2*cubic:iw=4"]})
+    >>> ours = {"name": "cubic", "kind": "cubic", "count": 2, "keys": {"iw": "10", "sack": "on"}}
+    >>> first_difference({"groups": [ours]}, {"groups": [{**ours, "keys": {"iw": "4"}}]})
     "flows: '2*cubic:iw=4' there and '2*cubic:iw=10' here"
 
     """
+    own, others = (one.get(groups.KEY, ()) for one in (ours, theirs))
+    is_paired = len(own) == len(others) > 0
     for name, value in ours.items():
-        if name in FREE or name not in theirs or theirs[name] == value:
-            continue
-        if name == "flows" and len(value) == len(theirs[name]):
-            for own, other in zip(value, theirs[name], strict=True):
-                found = _of_flow(own, other)
-                if found:
-                    return f"flows: '{found[1]}' there and '{found[0]}' here"
+        is_said = name == groups.KEY or (name == "flows" and is_paired)
+        if is_said or name in FREE or name not in theirs or theirs[name] == value:
             continue
         return f"{name}: {_shown(theirs[name])} there and {_shown(value)} here"
+    for one, other in zip(own, others, strict=True) if is_paired else ():
+        if found := _of_group(one, other):
+            return f"flows: '{found[1]}' there and '{found[0]}' here"
     return ""
 
 
-def _of_flow(ours: str, theirs: str) -> tuple[str, str] | None:
-    """Return how two flow specs differ in the first key that both have; nothing if they do not."""
-    (own_head, *own), (other_head, *other) = ours.split(":"), theirs.split(":")
-    if own_head != other_head:
-        return own_head, other_head
-    others = dict(pair.partition("=")[::2] for pair in other)
-    for pair in own:
-        key, _, value = pair.partition("=")
-        if others.get(key, value) != value:
-            return f"{own_head}:{pair}", f"{own_head}:{key}={others[key]}"
+def _of_group(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return how two groups of flows differ in the first key that both have; nothing if they do not."""
+    head, other_head = (f"{one['count']}*{one['kind']}" for one in (ours, theirs))
+    if head != other_head:
+        return head, other_head
+    for key, value in ours["keys"].items():
+        if (other := theirs["keys"].get(key, value)) != value:
+            return f"{head}:{key}={value}", f"{head}:{key}={other}"
     return None
 
 

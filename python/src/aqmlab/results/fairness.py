@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aqmlab.results import groups
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.vocabulary.metrics import split
 
@@ -18,16 +19,17 @@ INDEX = "jain_index"
 ALL = "all"
 
 
-def wanted(spec: str) -> str:
-    """Return what each flow of a resolved spec wants; nothing if that differs, changes or ends.
+def wanted(group: Mapping[str, Any]) -> str:
+    """Return what each flow of a resolved group wants; nothing if that differs, changes or ends.
 
-    >>> wanted("5*cubic:iw=10"), wanted("2*cbr:transport=udp:rate=1mbit"), wanted("2*cubic:size=1mb"), wanted("1*web")
-    ('all', '1mbit', '', '')
+    >>> wanted({"kind": "cubic", "keys": {"iw": "10"}}), wanted({"kind": "cbr", "keys": {"rate": "1mbit"}})
+    ('all', '1mbit')
+    >>> wanted({"kind": "cubic", "keys": {"size": "1mb"}}), wanted({"kind": "web", "keys": {}})
+    ('', '')
 
     """
-    head, *pairs = spec.split(":")
-    kind = KINDS.get(head.rpartition("*")[2])
-    keys = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    kind = KINDS.get(group["kind"])
+    keys: Mapping[str, str] = group["keys"]
     if kind is None or keys.get("size"):
         return ""
     if kind.form == "bulk":
@@ -38,30 +40,25 @@ def wanted(spec: str) -> str:
 def is_shown(scenario: Mapping[str, Any], metric: str) -> bool:
     """Return whether a metric of a resolved scenario is shown: all are, but Jain's index where it says nothing.
 
-    >>> mix = {"flows": ["5*cubic:name=bulk", "1*voip:name=call"], "capture": []}
+    >>> bulk = {"name": "bulk", "kind": "cubic", "count": 5, "keys": {}}
+    >>> mix = {"groups": [bulk, {"name": "call", "kind": "voip", "count": 1, "keys": {}}], "capture": []}
     >>> [is_shown(mix, name) for name in ("jain_index", "class.bulk.jain_index", "class.call.jain_index", "loss_ratio")]
     [False, True, False, True]
-    >>> is_shown({"flows": ["1*cubic:name=bulk"], "capture": []}, "jain_index")
+    >>> is_shown({"groups": [{**bulk, "count": 1}], "capture": []}, "jain_index")
     False
 
     """
     prefix, name = split(metric)
     if name != INDEX:
         return True
-    specs = list(scenario["flows"])
+    found = list(scenario.get(groups.KEY, ()))
     if prefix:
-        group = prefix.removeprefix("class.").removesuffix(".")
-        specs = [spec for spec in specs if f":name={group}:" in f"{spec}:"]
+        name = prefix.removeprefix("class.").removesuffix(".")
+        found = [group for group in found if group["name"] == name]
     elif scenario["capture"]:
         # What recorded flows want is not known.
         return False
-    return sum(map(_count, specs)) > 1 and len({wanted(spec) for spec in specs}) == 1 and bool(wanted(specs[0]))
-
-
-def _count(spec: str) -> int:
-    """How many flows a resolved spec stands for."""
-    count, star, _ = spec.partition("*")
-    return int(count) if star else 1
+    return sum(group["count"] for group in found) > 1 and len({*map(wanted, found)}) == 1 and bool(wanted(found[0]))
 
 
 __all__ = ["is_shown", "wanted"]

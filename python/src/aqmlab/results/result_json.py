@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.results import precision
+from aqmlab.results import groups, precision
 from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import RUN
 from aqmlab.results.model import Result
@@ -21,8 +21,11 @@ FORMAT_VERSION = 1
 def document(result: Result) -> dict[str, Any]:
     """Return a result as plain data (JSON): format_version, scenario, runs, summary."""
     swept = len(result.points) > 1 or result.points[0]
-    sweep = [{key: point[key] for key in ("point", "scenario", "files")} for point in result.manifest["points"]]
-    scenario = {"sweep": sweep} if swept else result.scenarios[0]
+    sweep = [
+        {"point": one["point"], "scenario": groups.without(one["scenario"]), "files": one["files"]}
+        for one in result.manifest["points"]
+    ]
+    scenario = {"sweep": sweep} if swept else groups.without(result.scenarios[0])
     return {
         "format_version": FORMAT_VERSION,
         "command": result.manifest["command"],

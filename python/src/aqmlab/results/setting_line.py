@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aqmlab.results import groups
 from aqmlab.results.ports import FULL_IP_PACKET_BYTES
 from aqmlab.vocabulary.units import parse_bytes, parse_rate, parse_span, readable
 
@@ -25,7 +26,7 @@ def setting_line(result: Result, point: int = 0) -> str:
     scenario = result.scenarios[point]
     parts = [
         ", ".join(part for part in _link(scenario) if part),
-        _traffic(scenario["flows"], scenario["capture"]),
+        _traffic(scenario),
         _runs(scenario),
     ]
     return " · ".join(part for part in parts if part)
@@ -125,25 +126,22 @@ def _buffer(scenario: Mapping[str, Any]) -> str:
     return f"{shown} ({ms:.0f} ms)" if ms >= 10.0 else f"{shown} ({ms:.2g} ms)"
 
 
-def _traffic(flows: Sequence[str], captures: Sequence[str]) -> str:
-    groups = [_group(flow) for flow in flows]
-    if len(groups) > MOST_GROUPS:
-        groups = [*groups[: MOST_GROUPS - 1], f"{len(groups) - MOST_GROUPS + 1} more groups"]
-    return ", ".join([*groups, *(Path(capture).name for capture in captures)])
+def _traffic(scenario: Mapping[str, Any]) -> str:
+    found = [_group(one) for one in scenario.get(groups.KEY, ())] or list(scenario["flows"])
+    if len(found) > MOST_GROUPS:
+        found = [*found[: MOST_GROUPS - 1], f"{len(found) - MOST_GROUPS + 1} more groups"]
+    return ", ".join([*found, *(Path(capture).name for capture in scenario["capture"])])
 
 
-def _group(flow: str) -> str:
+def _group(group: Mapping[str, Any]) -> str:
     """A group of flows: how many, of which kind, and its name if that is another.
 
-    >>> _group("8*cubic:name=cubic:iw=10"), _group("1*cbr:rate=1mbit:name=probe")
+    >>> _group({"count": 8, "kind": "cubic", "name": "cubic"}), _group({"count": 1, "kind": "cbr", "name": "probe"})
     ('8 cubic', '1 cbr (probe)')
 
     """
-    head, *pairs = flow.split(":")
-    count, star, kind = head.partition("*")
-    name = next((value for key, _, value in (pair.partition("=") for pair in pairs) if key == "name"), "")
-    shown = f"{count} {kind}" if star else head
-    return f"{shown} ({name})" if name and name != (kind if star else head) else shown
+    shown = f"{group['count']} {group['kind']}"
+    return shown if group["name"] == group["kind"] else f"{shown} ({group['name']})"
 
 
 def _runs(scenario: Mapping[str, Any]) -> str:

@@ -90,7 +90,5 @@ def _value(name: str, value: object) -> str:
     if isinstance(value, list):
         if name == "seeds":
             return f"{value[0]} to {value[-1]}" if len(value) > 1 else str(value[0])
-        # Blanks let a long flow spec wrap; it reads back with colons.
-        texts = [str(entry).replace(":", " ") if name == "flows" else str(entry) for entry in value]
-        return ", ".join(texts)
+        return ", ".join(map(str, value))
     return str(value)

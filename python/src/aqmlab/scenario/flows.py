@@ -68,6 +68,10 @@ class Group:
         """When the last of the flows has started."""
         return self.flows.start_ns[1] + (self.count - 1) * self.flows.spacing_ns
 
+    def data(self) -> dict[str, Any]:
+        """Return it for a manifest, with every key."""
+        return {"name": self.name, "kind": self.kind, "count": self.count, "keys": dict(self.texts)}
+
     def __str__(self) -> str:
         """Write the group with every key that applies, defaults included."""
         return self.written
@@ -134,7 +138,7 @@ def group(found: dict[str, Any]) -> Group:
         source=(form, said),
     )
     kept = {name: found[name] for name in ("count", "kind", "carrier", "written", "short")}
-    return Group(**kept, texts=found["texts"], flows=flows)
+    return Group(**kept, texts=dict(found["texts"]), flows=flows)
 
 
 def keys_of(kind: SourceKind, transport: str | None = None) -> Mapping[str, Key]:

@@ -65,6 +65,7 @@ class Plan:
     inputs: Inputs
     echo: dict[str, Any]
     warnings: tuple[str, ...]
+    groups: tuple[flows.Group, ...]
     rate_bps: int = 0
 
     @property
@@ -135,7 +136,8 @@ def resolve(options: Options) -> Plan:
         "link_trace_mean_rate": _mbit(link.rate_bps) if link.trace else None,
         "rtt": told["rtt"],
         "buffer": str(buffer),
-        "flows": [str(group) for group in groups],
+        "flows": [group.short for group in groups],
+        "groups": [group.data() for group in groups],
         "topology": options.text("topology"),
         "topology_values": _topology_values(options),
         "measure": ports,
@@ -177,6 +179,7 @@ def resolve(options: Options) -> Plan:
         parsed,
         echo,
         tuple(warnings),
+        groups,
         rate_bps=link.rate_bps,
     )
 
@@ -319,7 +322,7 @@ def _replayed(options: Options, groups: tuple[flows.Group, ...]) -> list[tuple[s
             try:
                 found.append((group.name, inputs.capture(group.texts["file"])))
             except ValueError as error:
-                raise options.error("flows", f"'{group}': file: {error}") from None
+                raise options.error("flows", f"'{group.short}': file: {error}") from None
     return found
 
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.own import python_aqm
+from aqmlab.results import groups
 from aqmlab.scenario import Experiment, Plan
 from aqmlab.scenario.options import Options
 from aqmlab.vocabulary.errors import InputError
 
 # Keys that may differ between a folder and an addition, and keys derived from others.
-_FREE = ("aqm", "seeds", "rules", "defaults")
+_FREE = ("aqm", "seeds", "rules", "defaults", groups.KEY)
 
 
 def entry(options: Options, plan: Plan) -> dict[str, Any]:

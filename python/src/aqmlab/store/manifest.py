@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from aqmlab.results import groups
 from aqmlab.results.frames import Frames
 from aqmlab.results.precision import SMALLEST_PILOT
 from aqmlab.store import seal, shape
@@ -16,7 +17,7 @@ from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.printable import escaped
 
 NAME = "manifest.json"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -36,8 +37,15 @@ def _from_3(manifest: dict[str, Any]) -> dict[str, Any]:
     return manifest
 
 
+def _from_4(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Version 4 had every key of the flows in their text."""
+    for point in manifest["points"]:
+        point["scenario"][groups.KEY] = groups.of_texts(point["scenario"]["flows"])
+    return manifest
+
+
 # From each older format version to the next.
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1, 2: _from_2, 3: _from_3}
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1, 2: _from_2, 3: _from_3, 4: _from_4}
 # The first version with a digest of the manifest.
 _SEALED = 3
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from aqmlab.results import groups
 from aqmlab.results.frames import FRAMES
 from aqmlab.vocabulary.units import parse_bytes, parse_rate, parse_span
 
@@ -80,6 +81,7 @@ _SCENARIO = {
     "rtt": str,
     "buffer": str,
     "flows": [str],
+    groups.KEY: [{"name": str, "kind": str, "count": _is_count, "keys": _TEXTS}],
     "topology": str,
     "measure": [str],
     "ports?": {"*": {"link": str, "rate": _read_by(parse_rate)}},

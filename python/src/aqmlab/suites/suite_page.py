@@ -78,18 +78,10 @@ def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
         "figures": [(figure, inline(figure.bare_svg, f"{part.entry.title}: {figure.title}")) for figure in drawn],
         "swept": len(part.shown.points) > 1,
         "seeds": len(part.shown.seeds),
-        "flows": scenario.get("traffic") or [_brief(flow) for flow in scenario["flows"]],
+        "flows": scenario.get("traffic") or scenario["flows"],
         "scenario": scenario,
         "discipline": scenario.get("discipline", ""),
     }
-
-
-def _brief(flow: str) -> str:
-    """A flow spec without the keys that are as usual."""
-    head, *pairs = flow.split(":")
-    shown = ("name", "start", "rtt", "mss", "size", "iw", "rate", "ecn", "target", "gain", "spacing", "from", "to")
-    usual = ("start=0s..1s", "spacing=off", "ecn=off", "iw=10", "mss=1448b", f"name={head.partition('*')[2]}")
-    return ":".join([head, *(pair for pair in pairs if pair.partition("=")[0] in shown and pair not in usual)])
 
 
 def _facts(text: str) -> dict[str, Any]:

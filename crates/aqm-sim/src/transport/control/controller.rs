@@ -3,8 +3,8 @@
 use super::bbr::View;
 use super::hystart::SlowStart;
 use crate::transport::feedback::{Echo, ReceiverReport};
-use crate::transport::keys::Relation;
 use crate::transport::rate::{LostSegment, Sampler};
+use crate::transport::relation::Relation;
 use crate::transport::values::Values;
 use crate::transport::window::{Acked, Window};
 use aqm_core::params::{ParamSpec, Preset};

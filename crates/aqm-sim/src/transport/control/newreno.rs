@@ -2,7 +2,7 @@
 
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
-use crate::transport::keys::Relation;
+use crate::transport::relation::Relation;
 use crate::transport::window::{Acked, Window};
 use aqm_core::params::{ParamSpec, Preset, Value};
 

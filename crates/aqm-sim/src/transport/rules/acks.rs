@@ -1,6 +1,6 @@
 //! When a receiver acknowledges, beside `delack` and `sack`.
 
-use super::Group;
+use super::group::Group;
 use crate::transport::values::Values;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Bytes, Span};

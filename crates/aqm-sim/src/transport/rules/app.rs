@@ -1,8 +1,8 @@
 //! How an application uses its socket. Only the senders of one paper's program (dAQM's, in ns-3) differ here from all
 //! others, so lists and help for the field leave these keys out.
 
-use super::Group;
-use crate::transport::keys::Relation;
+use super::group::Group;
+use crate::transport::relation::Relation;
 use crate::transport::values::Values;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Size, Span};

@@ -1,7 +1,7 @@
 //! How losses are found and repaired, and what they cost.
 
-use super::Group;
-use crate::transport::keys::Relation;
+use super::group::Group;
+use crate::transport::relation::Relation;
 use crate::transport::values::Values;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Span;

@@ -1,6 +1,6 @@
 //! How the window grows, and when slow start ends.
 
-use super::Group;
+use super::group::Group;
 use crate::transport::values::Values;
 use aqm_core::params::{Kind, ParamSpec, Value};
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import script
 
 from aqmlab import papers, scenario
-from aqmlab.papers import searching
+from aqmlab.papers import generated, searching
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment
@@ -92,6 +92,19 @@ def the_table_of_a_readme_is_that_of_what_is_kept(name: str) -> None:
     paper, results = PAPERS[name], script("paper_results")
     readme = (paper.folder / "README.md").read_text(encoding="utf-8")
     assert results.written(readme, paper) == readme
+
+
+def rows_that_are_judged_again_keep_their_places(tmp_path: Path) -> None:
+    def judged(preset: str, verdict: str) -> dict[str, object]:
+        return {"preset": preset, "id": "x-1", "verdict": verdict, "why": "", "checks": [], "measured": {}}
+
+    generated.write(tmp_path, [judged("first", "reproduced"), judged("second", "inconclusive")])
+    generated.write(tmp_path, [judged("third", "reproduced"), judged("first", "not reproduced")])
+    assert (tmp_path / "generated/verdicts.csv").read_text().splitlines()[1:] == [
+        "first,x-1,not reproduced,",
+        "second,x-1,inconclusive,",
+        "third,x-1,reproduced,",
+    ]
 
 
 def sampled_configurations_judge_a_claim_at_every_point_of_its_sweep_and_run_no_other() -> None:

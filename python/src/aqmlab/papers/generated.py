@@ -123,8 +123,14 @@ def write(folder: Path, claims: Sequence[Mapping[str, Any]], robustness: Mapping
     }
     contents = {}
     for file, own in rows.items():
-        kept = [row for row in _read(place / file) if (row["preset"], row["claim"]) not in new]
-        contents[file] = _csv(COLUMNS[file], [*kept, *own]).encode()
+        before = _read(place / file)
+        stays = [row for row in before if (row["preset"], row["claim"]) not in new]
+        # Rows keep their places, so that a difference shows what is different.
+        order = {
+            key: number for number, key in enumerate(dict.fromkeys((row["preset"], row["claim"]) for row in before))
+        }
+        written = sorted([*stays, *own], key=lambda row: order.get((row["preset"], row["claim"]), len(order)))
+        contents[file] = _csv(COLUMNS[file], written).encode()
     if robustness is not None:
         contents[ROBUSTNESS] = (json.dumps(robustness, indent=1, ensure_ascii=False) + "\n").encode()
     place.mkdir(exist_ok=True)

@@ -6,6 +6,7 @@ use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 use aqm_io::link_trace::LinkTrace;
+use aqm_path::wire::Impairments;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -77,78 +78,11 @@ pub struct Line {
     pub classes: Vec<u8>,
     /// Propagation delay in nanoseconds.
     pub delay_ns: u64,
-    /// Largest random extra delay in nanoseconds.
-    pub jitter_ns: u64,
-    /// Loss behind the queue.
-    pub loss: Loss,
-    /// Which packets overtake by the whole delay.
-    pub reorder: Option<Reorder>,
-    /// Probability that a packet is sent twice.
-    pub duplicate: f64,
-    /// When packets may leave the wire.
-    pub slots: Option<Slots>,
+    /// What the wire does to packets beside its delay.
+    #[serde(default)]
+    pub wire: Impairments,
     /// File that every call into the discipline is written to.
     pub log: Option<PathBuf>,
-}
-
-/// Which packets are lost: probabilities, as tc-netem(8) names them.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(tag = "model", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Loss {
-    /// Each by itself.
-    Random {
-        /// The probability.
-        share: f64,
-    },
-    /// Gilbert-Elliott: a good and a bad state, which may change before each packet.
-    Gemodel {
-        /// From the good to the bad state.
-        p: f64,
-        /// From the bad to the good one.
-        r: f64,
-        /// Loss in the bad state (netem's 1-h).
-        bad: f64,
-        /// Loss in the good one (netem's 1-k).
-        good: f64,
-    },
-    /// Four states: 1 received, 2 received within a burst, 3 lost in a burst, 4 lost alone.
-    State {
-        /// From 1 to 3.
-        p13: f64,
-        /// From 3 to 1.
-        p31: f64,
-        /// From 3 to 2.
-        p32: f64,
-        /// From 2 to 3.
-        p23: f64,
-        /// From 1 to 4, and back with the next packet.
-        p14: f64,
-    },
-}
-
-/// Which packets are sent on without delay and jitter.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reorder {
-    /// The probability.
-    pub share: f64,
-    /// At most one in so many.
-    pub gap: u32,
-}
-
-/// Times at which packets leave, as a shared medium gives them: who finds none acquires one, which opens after a random
-/// time, and takes others with it.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Slots {
-    /// The shortest time to acquire one, in nanoseconds.
-    pub min_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
-    /// The most packets in one, if there is a limit.
-    pub packets: Option<u64>,
-    /// The most bytes; the packet that reaches it is the last.
-    pub bytes: Option<u64>,
 }
 
 impl Line {

@@ -5,19 +5,20 @@
 //! those of a machine that is never late; how late packets really leave is measured at the end of the wire.
 
 use crate::config::{Line, LinkError};
+use crate::in_flight::{InFlight, InFlightQueue};
 use crate::log::Log;
 use crate::meter::Meter;
 use crate::samples::{Sample, Samples};
 use crate::slab::{LARGEST_FRAME, Slab};
-use crate::wire::{InFlight, Wire};
 use aqm_core::counters::Counters;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::qdisc::Qdisc;
-use aqm_core::random::Random;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use aqm_io::capture::{ETHERNET_HEADER_BYTES, metadata, set_ce};
-use aqm_io::link_trace::{Cursor, LinkTrace, OPPORTUNITY_BYTES};
+use aqm_io::link_trace::{LinkTrace, OPPORTUNITY_BYTES};
+use aqm_path::device::opportunities::Opportunities;
+use aqm_path::wire::{Passage, Wire};
 use std::fs::File;
 use std::io::BufWriter;
 
@@ -34,6 +35,7 @@ pub(crate) struct Direction {
     /// When the discipline wants to be woken.
     wake: Option<Time>,
     wire: Wire,
+    in_flight: InFlightQueue,
     host: Host,
     overhead: u32,
     classes: Vec<u8>,
@@ -47,12 +49,8 @@ pub(crate) struct Direction {
 /// What serialises.
 enum Device {
     Rate(Rate),
-    /// Opportunities, and what is left of a packet that is being sent.
-    Trace {
-        trace: LinkTrace,
-        cursor: Cursor,
-        sending: Option<(Packet, u64)>,
-    },
+    /// Recorded opportunities, and where they stand.
+    Trace(LinkTrace, Opportunities<Packet>),
 }
 
 /// What the discipline's decisions are told to.
@@ -108,9 +106,12 @@ impl Direction {
         };
         let device = match line.link_trace()? {
             None => Device::Rate(line.rate()),
-            Some(trace) => Device::Trace { cursor: trace.cursor(), trace, sending: None },
+            Some(trace) => {
+                let opportunities = Opportunities::new(&trace);
+                Device::Trace(trace, opportunities)
+            }
         };
-        let wire = Wire::new(line, Random::stream(seed, &format!("{name} impairment")));
+        let wire = Wire::new(line.delay(), line.wire, seed, name);
         let samples = Samples::every(period);
         Ok(Direction {
             wakes: qdisc.wakes(),
@@ -119,6 +120,7 @@ impl Direction {
             ready: None,
             wake: None,
             wire,
+            in_flight: InFlightQueue::default(),
             host: Host { slab: Slab::default(), meter: Meter::default(), samples, log, now: Time::ZERO },
             overhead: line.overhead,
             classes: line.classes.clone(),
@@ -181,13 +183,13 @@ impl Direction {
 
     /// When it has to be looked at next.
     pub(crate) fn next(&self) -> Time {
-        self.wire.next().min(self.ready.unwrap_or(Time::MAX)).min(self.wake.unwrap_or(Time::MAX))
+        self.in_flight.next().min(self.ready.unwrap_or(Time::MAX)).min(self.wake.unwrap_or(Time::MAX))
     }
 
     /// Moves up to `most` packets that are due by `now` from the wire into `left`.
     pub(crate) fn leave(&mut self, now: Time, most: usize, left: &mut Vec<InFlight>) {
         while left.len() < most
-            && let Some(first) = self.wire.take(now)
+            && let Some(first) = self.in_flight.take(now)
         {
             left.push(first);
         }
@@ -264,9 +266,7 @@ impl Direction {
         let since = self.host.meter.since;
         match &self.device {
             Device::Rate(rate) => rate.as_bytes_per_sec_f64() * now.since(since).as_secs_f64(),
-            Device::Trace { trace, .. } => {
-                (trace.count_between(since, now) * OPPORTUNITY_BYTES.as_u64()) as f64
-            }
+            Device::Trace(trace, _) => (trace.count_between(since, now) * OPPORTUNITY_BYTES.as_u64()) as f64,
         }
     }
 
@@ -274,7 +274,7 @@ impl Direction {
     pub(crate) fn used(&self) -> f64 {
         match &self.device {
             Device::Rate(_) => self.host.meter.sent_bytes as f64,
-            Device::Trace { .. } => self.host.meter.sent_ip_bytes as f64,
+            Device::Trace(..) => self.host.meter.sent_ip_bytes as f64,
         }
     }
 
@@ -303,36 +303,22 @@ impl Direction {
                     out
                 });
             }
-            Device::Trace { cursor, .. } if self.ready.is_none() => {
-                // Opportunities that found nobody waiting are gone.
-                cursor.skip_to(at);
-                self.ready = Some(cursor.peek());
+            Device::Trace(_, opportunities) if self.ready.is_none() => {
+                self.ready = Some(opportunities.wait(at));
             }
-            Device::Trace { .. } => self.ready = self.serve_opportunity(at),
-        }
-    }
-
-    /// One delivery opportunity: what it carries leaves now; what it cannot carry whole, it has begun.
-    fn serve_opportunity(&mut self, at: Time) -> Option<Time> {
-        let Device::Trace { cursor, sending, .. } = &mut self.device else { return None };
-        cursor.next_opportunity();
-        let (next, mut left) = (cursor.peek(), OPPORTUNITY_BYTES.as_u64());
-        let mut begun = sending.take();
-        loop {
-            let waiting = begun.take().or_else(|| {
-                let packet = self.dequeue(at)?;
-                let bytes = u64::from(packet.length - self.overhead);
-                Some((packet, bytes))
-            });
-            let (packet, bytes) = waiting?;
-            if bytes > left {
-                if let Device::Trace { sending, .. } = &mut self.device {
-                    *sending = Some((packet, bytes - left));
+            Device::Trace(..) => {
+                // Out of the direction while it sends: the device neither asks for itself nor is asked.
+                let device = std::mem::replace(&mut self.device, Device::Rate(Rate::from_bits_per_sec(0)));
+                if let Device::Trace(trace, mut opportunities) = device {
+                    let pull = |this: &mut Direction| {
+                        let packet = this.dequeue(at)?;
+                        let bytes = u64::from(packet.length - this.overhead);
+                        Some((packet, bytes))
+                    };
+                    self.ready = opportunities.serve(self, pull, |this, packet| this.depart(&packet, at));
+                    self.device = Device::Trace(trace, opportunities);
                 }
-                return Some(next);
             }
-            left -= bytes;
-            self.depart(&packet, at);
         }
     }
 
@@ -354,19 +340,26 @@ impl Direction {
         let (slot, meter) = (slot(packet), &mut self.host.meter);
         meter.sent_bytes += u64::from(packet.length);
         meter.sent_ip_bytes += u64::from(packet.length - self.overhead);
-        if self.wire.loses() {
+        let passage = self.wire.pass(out, packet.length);
+        if passage == Passage::Lost {
             meter.lost += 1;
             return self.host.slab.free(slot);
         }
         if packet.ecn == Ecn::Ce {
             set_ce(self.host.slab.frame_mut(slot));
         }
-        if self.wire.duplicates() {
-            meter.duplicated += 1;
-            let copy = self.host.slab.copy(slot);
-            self.wire.put(out, packet.arrival, copy, packet.length);
-        }
-        self.wire.put(out, packet.arrival, slot, packet.length);
+        let arrival = packet.arrival;
+        let due = match passage {
+            Passage::Lost => return,
+            Passage::Arrives(due) => due,
+            Passage::Twice([first, due]) => {
+                meter.duplicated += 1;
+                let copy = self.host.slab.copy(slot);
+                self.in_flight.put(InFlight { due: first, arrival, slot: copy });
+                due
+            }
+        };
+        self.in_flight.put(InFlight { due, arrival, slot });
     }
 }
 

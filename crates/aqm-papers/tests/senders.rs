@@ -5,6 +5,7 @@ use aqm_papers::{EXTENSION, RATE_CONTROLS};
 use aqm_sim::rate_control::{Info, RATE_CONTROLS as OF_THE_SIMULATOR, Rated};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
+use aqm_sim::scenario::wire::Loss;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Transport};
 
 const MS: u64 = 1_000_000;
@@ -63,7 +64,7 @@ fn names_differ_from_each_other_and_from_those_of_the_simulator() {
 fn finite_flows_of_every_sender_complete_over_a_link_that_loses_packets() {
     for info in RATE_CONTROLS {
         let mut scenario = scenario(&format!("{} first 100mbit", info.name), 3, Some(300_000));
-        scenario.loss = 0.02;
+        scenario.loss = Loss::Random(0.02);
         let report = run(&scenario);
         assert_eq!(report.metrics["completed_flows"], 3.0, "{}", info.name);
         let lossy = |flow: &aqm_sim::report::FlowRow| flow.retransmissions > 0 && flow.slowdown > 1.0;

@@ -2,4 +2,6 @@
 //! that counts. Nothing here has a clock, a socket or a thread: the simulator and the live link tell the time.
 #![forbid(unsafe_code)]
 
+pub mod device;
 pub mod mac;
+pub mod wire;

@@ -4,6 +4,7 @@ use aqm_quinn::Quinn;
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::Scenario;
 use aqm_sim::scenario::inputs::Inputs;
+use aqm_sim::scenario::wire::Loss;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -86,7 +87,7 @@ fn marks_slow_a_flow_down_without_loss_and_a_host_without_ecn_gets_drops() {
 fn a_connection_that_hears_nothing_is_told_of_in_the_result() {
     // Nothing comes through: the handshake is never over.
     let mut scenario = scenario("fifo", 40, json!([quinn(1, json!({}), None)]));
-    scenario.loss = 0.9999;
+    scenario.loss = Loss::Random(0.9999);
     let report = run(&scenario, 1).unwrap();
     assert_eq!(report.warnings, ["1 of the flows 'quinn' ended too soon: timed out"]);
 }

@@ -10,6 +10,7 @@ use aqm_core::units::Span;
 use aqm_sim::report::{Monitor, Report};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
+use aqm_sim::scenario::wire::Impairments;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Topology, Transport};
 use aqm_sim::switch::options::SwitchOptions;
 
@@ -91,7 +92,7 @@ fn behind_switch(scenario: &mut Scenario, program: &str) {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
-        loss: 0.0,
+        wire: Impairments::default(),
     };
     let links = vec![
         link("switch", "b", 1_000_000_000, LinkQueue::UnderTest),

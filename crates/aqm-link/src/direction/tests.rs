@@ -1,7 +1,7 @@
 use super::*;
-use crate::config::{Loss, Reorder, Slots};
 use crate::log::replay;
 use aqm_core::random::Random;
+use aqm_path::wire::{Impairments, Loss, Reorder, Slots};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -13,11 +13,7 @@ fn line(aqm: &str) -> Line {
         overhead: 14,
         classes: Vec::new(),
         delay_ns: 20_000_000,
-        jitter_ns: 0,
-        loss: Loss::Random { share: 0.0 },
-        reorder: None,
-        duplicate: 0.0,
-        slots: None,
+        wire: Impairments::default(),
         log: None,
     }
 }
@@ -85,13 +81,13 @@ fn decisions_and_times_are_the_same_however_late_it_is_looked_at() {
             direction.arrive(&frame(n % 7, 1514), at);
             if n % step as u16 == 0 {
                 direction.advance(at);
-                due.extend(direction.wire.in_flight().map(|it| (it.due, it.arrival)));
+                due.extend(direction.in_flight.iter().map(|it| (it.due, it.arrival)));
                 direction.leave(Time::MAX, usize::MAX, &mut packets);
                 packets.drain(..).for_each(|packet| direction.sent(packet, Time::MAX, true));
             }
         }
         direction.finish(at + Span::from_secs(5));
-        due.extend(direction.wire.in_flight().map(|it| (it.due, it.arrival)));
+        due.extend(direction.in_flight.iter().map(|it| (it.due, it.arrival)));
         assert!(direction.qdisc().counters().marked > 10);
         (due, direction.qdisc().counters().clone())
     };
@@ -171,8 +167,7 @@ fn a_trace_carries_1500_bytes_of_ip_at_each_opportunity() {
 #[test]
 fn jitter_lets_packets_overtake_and_loss_takes_its_share() {
     let mut direction = direction(&Line {
-        jitter_ns: 50_000_000,
-        loss: Loss::Random { share: 0.25 },
+        wire: Impairments { jitter_ns: 50_000_000, loss: Loss::Random(0.25), ..Default::default() },
         ..line("fifo limit 5000p")
     });
     let sent: Vec<Vec<u8>> = (0..2000).map(|port| frame(port, 100)).collect();
@@ -188,7 +183,8 @@ fn jitter_lets_packets_overtake_and_loss_takes_its_share() {
 #[test]
 fn every_fifth_packet_overtakes_by_the_delay() {
     let reorder = Some(Reorder { share: 1.0, gap: 5 });
-    let mut direction = direction(&Line { reorder, ..line("fifo limit 100p") });
+    let mut direction =
+        direction(&Line { wire: Impairments { reorder, ..Default::default() }, ..line("fifo limit 100p") });
     (0..10).for_each(|port| direction.arrive(&frame(port, 1514), Time::ZERO));
     let ports: Vec<u8> = left(&mut direction, micros(1_000_000)).iter().map(|it| it.1[35]).collect();
     assert_eq!(ports, [4, 9, 0, 1, 2, 3, 5, 6, 7, 8]);
@@ -196,7 +192,10 @@ fn every_fifth_packet_overtakes_by_the_delay() {
 
 #[test]
 fn packets_are_sent_twice_with_all_their_bytes() {
-    let mut direction = direction(&Line { duplicate: 0.25, ..line("fifo limit 3000p") });
+    let mut direction = direction(&Line {
+        wire: Impairments { duplicate: 0.25, ..Default::default() },
+        ..line("fifo limit 3000p")
+    });
     (0..2000).for_each(|port| direction.arrive(&frame(port, 100), Time::ZERO));
     let found = left(&mut direction, micros(10_000_000));
     let twice = found.windows(2).filter(|pair| pair[0].1 == pair[1].1).count();
@@ -221,7 +220,8 @@ fn packets_are_of_the_class_of_their_code_point() {
 #[test]
 fn slots_hold_packets_back_and_let_them_go_together() {
     let slots = Some(Slots { min_ns: 5_000_000, max_ns: 5_000_000, packets: Some(3), bytes: None });
-    let mut direction = direction(&Line { slots, ..line("fifo limit 100p") });
+    let mut direction =
+        direction(&Line { wire: Impairments { slots, ..Default::default() }, ..line("fifo limit 100p") });
     (0..7).for_each(|port| direction.arrive(&frame(port, 1514), Time::ZERO));
     let times: Vec<Time> = left(&mut direction, micros(1_000_000)).iter().map(|it| it.0).collect();
     // The first is due after 21.2112 ms.

@@ -239,8 +239,8 @@ impl Streams {
         }
         let only = before.iter().zip(&self.network.links).map(|(before, link)| {
             let last = before.first().copied().flatten().filter(|_| before.len() == 1)?;
-            let plain = matches!(link.queue, Queue::Plain) && link.loss == 0.0 && link.jitter == Span::ZERO;
-            (plain && self.network.links[last].jitter == Span::ZERO).then_some(last)
+            let plain = matches!(link.queue, Queue::Plain) && link.wire.is_plain();
+            (plain && !self.network.links[last].wire.is_irregular()).then_some(last)
         });
         only.collect()
     }

@@ -72,6 +72,16 @@ impl Tally {
         }
     }
 
+    /// Both together.
+    pub(crate) fn plus(self, other: Tally) -> Tally {
+        Tally {
+            data: self.data + other.data,
+            payload: self.payload + other.payload,
+            control: self.control + other.control,
+            feedback: self.feedback + other.feedback,
+        }
+    }
+
     fn lines(self) -> [u64; LINES.len()] {
         [self.data, self.payload, self.control, self.feedback]
     }

@@ -28,13 +28,16 @@ pub(crate) struct Losses {
     flows: Vec<LossesOf>,
     /// PAUSE frames.
     pub(crate) pauses: u64,
+    pub(crate) doubled_pauses: u64,
 }
 
-/// Packets of one flow lost, and data among them when measuring began.
+/// Packets of one flow lost, and data among them when measuring began; and what came into being on the way.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LossesOf {
     pub(crate) tally: Tally,
     pub(crate) data_before: u64,
+    /// Packets that a wire has doubled.
+    pub(crate) doubled: Tally,
 }
 
 impl Losses {
@@ -52,6 +55,14 @@ impl Losses {
         match Item::of(packet) {
             Item::Pause => self.pauses += 1,
             _ => self.flows[packet.flow as usize].tally.add(packet),
+        }
+    }
+
+    /// A wire has doubled a packet.
+    pub(crate) fn double(&mut self, packet: &Packet) {
+        match Item::of(packet) {
+            Item::Pause => self.doubled_pauses += 1,
+            _ => self.flows[packet.flow as usize].doubled.add(packet),
         }
     }
 

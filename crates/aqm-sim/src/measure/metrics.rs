@@ -8,7 +8,7 @@ use super::port::Passed;
 use super::recording::Recording;
 use crate::metrics::registry::{CLASS, Part};
 use crate::metrics::sampled::*;
-use crate::network::packet::Role;
+use crate::network::packet::{Packet, Role};
 use crate::prefetch::prefetch;
 use crate::switch::pipeline::Hops;
 use aqm_core::backlog::Backlog;
@@ -219,6 +219,15 @@ impl Metrics {
             self.flows[packet.flow as usize].lost += 1;
         } else if packet.role == Role::Feedback {
             self.feedback.lost += 1;
+        }
+    }
+
+    /// A wire has doubled a packet.
+    #[cold]
+    pub(crate) fn on_doubled(&mut self, packet: &Packet) {
+        self.losses.double(packet);
+        if packet.ecn == Ecn::Ce {
+            self.flows[packet.flow as usize].marked += 1;
         }
     }
 

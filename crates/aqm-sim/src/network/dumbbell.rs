@@ -79,8 +79,7 @@ impl Plan {
                 medium: None,
                 hold: Span::ZERO,
             },
-            loss: scenario.loss,
-            jitter: Span::from_nanos(scenario.jitter_ns),
+            wire: scenario.impairments(),
             name: Some("bottleneck".to_owned()),
         });
         let back = LinkSpec::plain(right, left, rate, bottleneck_delay);

@@ -5,6 +5,7 @@ use crate::switch::options::SwitchOptions;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 use aqm_io::link_trace::LinkTrace;
+use aqm_path::wire::Impairments;
 use std::collections::BTreeMap;
 
 /// Number of a node.
@@ -57,10 +58,8 @@ pub(crate) struct LinkSpec {
     pub(crate) capacity: Capacity,
     pub(crate) delay: Span,
     pub(crate) queue: Queue,
-    /// Probability that a packet is lost behind the queue.
-    pub(crate) loss: f64,
-    /// Largest random extra delay. Unless it is zero, packets may overtake each other.
-    pub(crate) jitter: Span,
+    /// What its wire does to packets beside the delay.
+    pub(crate) wire: Impairments,
     /// Name of its port, unless it is `from->to`.
     pub(crate) name: Option<String>,
 }
@@ -69,7 +68,14 @@ impl LinkSpec {
     /// A plain link.
     pub(crate) fn plain(from: NodeId, to: NodeId, rate: Rate, delay: Span) -> LinkSpec {
         let capacity = Capacity::Rate(rate);
-        LinkSpec { from, to, capacity, delay, queue: Queue::Plain, loss: 0.0, jitter: Span::ZERO, name: None }
+        LinkSpec { from, to, capacity, delay, queue: Queue::Plain, wire: Impairments::default(), name: None }
+    }
+}
+
+impl LinkSpec {
+    /// The shortest time that a packet spends on its wire: none where some overtake by the whole delay.
+    pub(crate) fn least_delay(&self) -> Span {
+        if self.wire.reorder.is_some() { Span::ZERO } else { self.delay }
     }
 }
 

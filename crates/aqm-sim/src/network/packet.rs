@@ -101,6 +101,14 @@ impl Slab {
         }
     }
 
+    /// A second packet like this one, with a record of its own where it has one.
+    #[cold]
+    pub(crate) fn copy(&mut self, id: PacketId) -> PacketId {
+        let mut packet = self[id];
+        packet.record = packet.record.map(|record| self.records.copy(record));
+        self.insert(packet)
+    }
+
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) {
         if let Some(record) = self.packets[id as usize].record.take() {

@@ -54,6 +54,15 @@ impl Payloads {
         }
     }
 
+    /// A second payload like this one, as if it had been sent too.
+    pub(crate) fn copy(&mut self, id: PayloadId) -> PayloadId {
+        let mut bytes = self.buffer();
+        let Payload { flow, bytes: copied } = &self.slots[id as usize];
+        let flow = *flow;
+        bytes.extend_from_slice(copied);
+        self.insert(Payload { flow, bytes })
+    }
+
     /// The receiver takes a payload.
     pub(crate) fn take(&mut self, id: PayloadId) -> Payload {
         self.taken += 1;

@@ -8,7 +8,8 @@ use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Bytes, Rate, Span, Time};
-use aqm_io::link_trace::Cursor;
+use aqm_path::device::opportunities::Opportunities;
+use aqm_path::wire::{Passage, Wire};
 use std::collections::VecDeque;
 
 /// Number of a port: that of the link behind it.
@@ -41,36 +42,40 @@ pub(crate) struct Port<M> {
 pub(crate) struct Extras<M> {
     /// The discipline and its device.
     pub(crate) device: Option<Device<M>>,
-    pub(crate) impairment: Option<Impairment>,
+    pub(crate) impaired: Option<Impaired>,
 }
 
-/// Random loss and jitter behind the queue.
-pub(crate) struct Impairment {
-    pub(crate) loss: f64,
-    pub(crate) jitter: Span,
-    pub(crate) random: Random,
-    /// The same before its first number.
-    fresh: Random,
-    /// Packets that came by, and those of them that were lost.
+/// The wire where it does more than delay packets, and what has become of them.
+pub(crate) struct Impaired {
+    pub(crate) wire: Wire,
+    /// The same before its first packet.
+    fresh: Wire,
+    /// Packets that came by, and those of them that were lost or doubled.
     pub(crate) passed: u64,
     pub(crate) lost: u64,
+    pub(crate) doubled: u64,
     /// How many packets in flight have an event of their own.
-    pub(crate) jittered: u64,
+    pub(crate) with_event: u64,
 }
 
-impl Impairment {
-    /// How many packets its stream of random numbers has lost on a link with this probability of loss.
-    pub(crate) fn drawn(&self, loss: f64) -> u64 {
-        let mut random = self.fresh.clone();
-        let mut lost = 0;
+impl Impaired {
+    fn new(wire: Wire) -> Impaired {
+        Impaired { fresh: wire.clone(), wire, passed: 0, lost: 0, doubled: 0, with_event: 0 }
+    }
+
+    /// How many packets a wire with these impairments was to lose and to double by its random numbers, which do not depend on
+    /// when packets came.
+    pub(crate) fn drawn(&self) -> (u64, u64) {
+        let mut wire = self.fresh.clone();
+        let (mut lost, mut doubled) = (0, 0);
         for _ in 0..self.passed {
-            if loss > 0.0 && random.uniform() < loss {
-                lost += 1;
-            } else if self.jitter > Span::ZERO {
-                random.below(self.jitter.as_nanos() + 1);
+            match wire.pass(Time::ZERO, 0) {
+                Passage::Lost => lost += 1,
+                Passage::Twice(_) => doubled += 1,
+                Passage::Arrives(_) => {}
             }
         }
-        lost
+        (lost, doubled)
     }
 }
 
@@ -91,7 +96,7 @@ pub(crate) struct Device<M> {
     pub(crate) until: Time,
     /// Whether an event is scheduled for the end of the current transmission (or the next opportunity).
     pub(crate) busy: bool,
-    pub(crate) trace: Option<TraceDevice>,
+    pub(crate) trace: Option<Opportunities<PacketId>>,
     /// Whether nothing but the discipline says what is sent when, and what is sent arrives, settled as the run begins.
     pub(crate) is_direct: bool,
     /// The medium that it shares with other ports.
@@ -130,30 +135,12 @@ impl<M> Device<M> {
     }
 }
 
-/// Serialisation by delivery opportunities.
-pub(crate) struct TraceDevice {
-    pub(crate) cursor: Cursor,
-    /// Unused bytes of opportunities.
-    pub(crate) budget: u64,
-    /// The packet on the wire, and how many of its bytes are still to be sent.
-    pub(crate) sending: Option<(PacketId, u64)>,
-}
-
 impl<M> Port<M> {
     /// The port in front of a link called `name`.
     pub(crate) fn new(link: &LinkSpec, name: &str, overhead: u32, seed: u64) -> Result<Port<M>, SpecError> {
-        let mut extras = Extras { device: None, impairment: None };
-        if link.loss > 0.0 || link.jitter > Span::ZERO {
-            let random = Random::stream(seed, &format!("{name} impairment"));
-            extras.impairment = Some(Impairment {
-                loss: link.loss,
-                jitter: link.jitter,
-                fresh: random.clone(),
-                random,
-                passed: 0,
-                lost: 0,
-                jittered: 0,
-            });
+        let mut extras = Extras { device: None, impaired: None };
+        if !link.wire.is_plain() {
+            extras.impaired = Some(Impaired::new(Wire::new(link.delay, link.wire, seed, name)));
         }
         let rate = link.capacity.mean_rate();
         if let Queue::Discipline { spec, ring_packets, random, medium, hold } = &link.queue {
@@ -161,9 +148,7 @@ impl<M> Port<M> {
             let qdisc = spec.build(served, Random::stream(seed, random))?;
             let trace = match &link.capacity {
                 Capacity::Rate(_) => None,
-                Capacity::Trace(trace) => {
-                    Some(TraceDevice { cursor: trace.cursor(), budget: 0, sending: None })
-                }
+                Capacity::Trace(trace) => Some(Opportunities::new(trace)),
             };
             extras.device = Some(Device {
                 wakes: qdisc.wakes(),
@@ -181,7 +166,7 @@ impl<M> Port<M> {
                 hold: *hold,
             });
         }
-        let is_plain = extras.device.is_none() && extras.impairment.is_none();
+        let is_plain = extras.device.is_none() && extras.impaired.is_none();
         Ok(Port {
             in_flight: NONE,
             delay: link.delay,
@@ -287,10 +272,10 @@ impl<M> Port<M> {
         self.extras.as_mut()?.device.as_mut()
     }
 
-    /// Random loss and jitter, if there are any.
+    /// The wire, if it does more than delay.
     #[inline]
-    pub(crate) fn impairment_mut(&mut self) -> Option<&mut Impairment> {
-        self.extras.as_mut()?.impairment.as_mut()
+    pub(crate) fn impaired_mut(&mut self) -> Option<&mut Impaired> {
+        self.extras.as_mut()?.impaired.as_mut()
     }
 
     /// Ports share a queue of packets in flight if this is the same for both; `to` is where the wire ends.

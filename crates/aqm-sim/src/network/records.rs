@@ -52,6 +52,15 @@ impl Records {
         RecordId::MIN.saturating_add(self.records.len() as u32 - 1)
     }
 
+    /// A second record like this one.
+    pub(crate) fn copy(&mut self, id: RecordId) -> RecordId {
+        let record = match self[id] {
+            Record::Payload(payload) => Record::Payload(self.payloads.copy(payload)),
+            other => other,
+        };
+        self.insert(record)
+    }
+
     #[cold]
     pub(crate) fn remove(&mut self, id: RecordId) {
         if let Record::Payload(payload) = self[id] {

@@ -52,8 +52,7 @@ pub(crate) fn layout(
             },
             delay: Span::from_nanos(link.delay_ns),
             queue,
-            loss: if measured && link.loss == 0.0 { scenario.loss } else { link.loss },
-            jitter: Span::from_nanos(if measured { scenario.jitter_ns } else { 0 }),
+            wire: if measured { link.wire.or(scenario.impairments()) } else { link.wire },
             name: link.name.clone(),
         });
         // Parallel links draw from streams of their own.

@@ -68,8 +68,10 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     }
     report.flows = run.rows();
     report.warnings.extend(run.failures());
-    let rates = simulation.network.links.iter().all(|link| matches!(link.capacity, Capacity::Rate(_)));
-    shares::check(&report, rates)?;
+    let links = &simulation.network.links;
+    let rates = links.iter().all(|link| matches!(link.capacity, Capacity::Rate(_)));
+    let delays = links.iter().all(|link| link.least_delay() == link.delay);
+    shares::check(&report, rates && delays, delays)?;
     report.metrics.keep_finite();
     if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| simulation.network.link_name(port);

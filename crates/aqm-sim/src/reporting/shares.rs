@@ -8,8 +8,8 @@ const ROUNDING: f64 = 1e-9;
 
 /// Every share, of whatever group or port, is one; no flow has more packets dropped or marked than have arrived. Where
 /// `rates` are all that decides about links, none is faster than alone: an opportunity of a trace takes no time, and its mean
-/// rate is no bound.
-pub(super) fn check(report: &Report, rates: bool) -> Result<(), RunError> {
+/// rate is no bound. Where no packet skips its `delays`, no round trip is shorter than without queues.
+pub(super) fn check(report: &Report, rates: bool, delays: bool) -> Result<(), RunError> {
     for (name, value) in report.metrics.fractions() {
         // What is a share of nothing is not a number.
         if !value.is_nan() && !(0.0..=1.0 + ROUNDING).contains(&value) {
@@ -26,7 +26,7 @@ pub(super) fn check(report: &Report, rates: bool) -> Result<(), RunError> {
             }
         }
         // Some have no value.
-        if flow.rtt_mean_ms < flow.rtt_base_ms * (1.0 - ROUNDING) {
+        if delays && flow.rtt_mean_ms < flow.rtt_base_ms * (1.0 - ROUNDING) {
             let FlowRow { id, rtt_mean_ms, rtt_base_ms, .. } = flow;
             let what = format!(
                 "flow {id}: its round trips take {rtt_mean_ms} ms, and without queues {rtt_base_ms} ms"

@@ -21,6 +21,7 @@ impl Scenario {
         if let Capacity::RateBps(rate_bps) = self.capacity {
             options::find("rate").expect("it is declared").check(&rate_bps.into())?;
         }
+        self.impairments().check()?;
         if self.sample_ns == 0 {
             return Err(InputError::field("sample", 0, "it must be greater than zero"));
         }

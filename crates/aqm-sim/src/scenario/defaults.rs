@@ -2,6 +2,7 @@
 
 use super::options::{Capacity, OPTIONS, Scenario};
 use aqm_core::units::Span;
+use aqm_path::wire::Impairments;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json, json};
 
@@ -16,6 +17,18 @@ impl Scenario {
             "sample_ns": Span::from_millis(100).as_nanos(),
         });
         serde_json::from_value(given).expect("the rest has defaults")
+    }
+
+    /// What the wire behind the bottleneck does to packets.
+    pub fn impairments(&self) -> Impairments {
+        Impairments {
+            jitter_ns: self.jitter_ns,
+            jitter_correlation: self.jitter_correlation,
+            loss: self.loss,
+            reorder: self.reorder,
+            duplicate: self.duplicate,
+            slots: self.slots,
+        }
     }
 }
 

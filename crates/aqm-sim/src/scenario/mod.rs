@@ -9,6 +9,7 @@ mod flows;
 pub mod inputs;
 pub mod options;
 pub mod topology;
+pub use aqm_path::wire;
 
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};

@@ -2,6 +2,7 @@
 
 use crate::switch::options::SwitchOptions;
 use aqm_core::input_error::InputError;
+use aqm_path::wire::Impairments;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,17 +47,13 @@ pub struct TopologyLink {
     /// Whether the medium stays busy until the last bit has arrived, as CSMA's does, not only until it is sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_arrival: bool,
-    /// Random loss behind the queue, a probability per packet; the measured link takes the scenario's unless it has one.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub loss: f64,
+    /// What the wire behind the queue does to packets; where this does nothing, the measured link takes the scenario's.
+    #[serde(default, skip_serializing_if = "Impairments::is_plain")]
+    pub wire: Impairments,
 }
 
 fn is_in_turns(access: &Access) -> bool {
     *access == Access::Turns
-}
-
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
 }
 
 /// How links on one medium share it.
@@ -105,12 +102,7 @@ impl Topology {
             if link.rate_bps == Some(0) {
                 return Err(refused(place(), InputError::field("rate", 0, "it must be greater than zero")));
             }
-            if !(0.0..=1.0).contains(&link.loss) {
-                return Err(refused(
-                    place(),
-                    InputError::field("loss", link.loss, "it must be within 0 and 1"),
-                ));
-            }
+            link.wire.check().map_err(|error| refused(place(), error))?;
             if link.medium.is_some() && link.queue == LinkQueue::Plain {
                 return Err(refused(place(), InputError::new("a link on a medium needs a queue")));
             }

@@ -28,7 +28,7 @@ pub(crate) enum EventKind {
     /// A discipline asked to be woken.
     QdiscWake = 5,
     /// A packet arrives from a wire that may reorder: it is in no queue.
-    JitteredArrival = 6,
+    IrregularArrival = 6,
     /// Samples, warm-up and end.
     Clock = 7,
     /// A sender that spaces its segments may send the next.
@@ -51,7 +51,7 @@ const KINDS: [EventKind; 13] = [
     EventKind::ReceiverTimer,
     EventKind::Source,
     EventKind::QdiscWake,
-    EventKind::JitteredArrival,
+    EventKind::IrregularArrival,
     EventKind::Clock,
     EventKind::Pace,
     EventKind::Emission,

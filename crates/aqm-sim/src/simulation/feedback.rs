@@ -73,7 +73,8 @@ impl Simulation {
         };
         let directory = self.shared.emissions.directory.as_mut()?;
         let route = directory.routes.route(&self.network, from, to, emission.flow | 1)?;
-        let propagation = route.iter().fold(Span::ZERO, |sum, &link| sum + self.network.links[link].delay);
+        let propagation =
+            route.iter().fold(Span::ZERO, |sum, &link| sum + self.network.links[link].least_delay());
         let next = self.shared.routes.len() as u32;
         self.shared.routes.extend(route.iter().map(|&link| link as u32).chain([END]));
         directory.known.insert(key, (next, propagation));

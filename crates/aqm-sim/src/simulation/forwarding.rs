@@ -20,7 +20,7 @@ use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
 use aqm_core::units::{Span, Time};
-use aqm_io::link_trace::OPPORTUNITY_BYTES;
+use aqm_path::wire::Passage;
 
 const TCP: u8 = 6;
 
@@ -60,11 +60,11 @@ impl Simulation {
     }
 
     /// A packet has arrived over a wire that may reorder.
-    pub(super) fn on_jittered_arrival(&mut self, id: PacketId) -> Option<Time> {
+    pub(super) fn on_irregular_arrival(&mut self, id: PacketId) -> Option<Time> {
         let port = self.shared.sent_by(id);
         let (next, length) = self.next_hop(id);
-        if let Some(impairment) = self.ports[port].impairment_mut() {
-            impairment.jittered -= 1;
+        if let Some(impaired) = self.ports[port].impaired_mut() {
+            impaired.with_event -= 1;
         }
         self.hand_over(id, next, length);
         None
@@ -172,35 +172,46 @@ impl Simulation {
         self.depart(port, id, out);
     }
 
-    /// The last bit of a packet leaves `port` at `out`; it may be lost or late on its wire.
+    /// The last bit of a packet leaves `port` at `out`; it may be lost, late or doubled on its wire.
     #[inline(never)]
     pub(super) fn depart(&mut self, port: PortId, id: PacketId, out: Time) {
         let this = &mut self.ports[port];
         let length = self.shared.slab[id].length;
+        this.leave(length);
         if self.shared.faults.strike(Fault::LostOnWire) {
-            this.leave(length);
-            if let Some(impairment) = this.impairment_mut() {
-                impairment.lost += 1;
+            if let Some(impaired) = this.impaired_mut() {
+                impaired.lost += 1;
             }
             return self.lose_on_wire(port, id);
         }
-        if let Some(impairment) = this.impairment_mut() {
-            impairment.passed += 1;
-            if impairment.loss > 0.0 && impairment.random.uniform() < impairment.loss {
-                impairment.lost += 1;
-                this.leave(length);
-                return self.lose_on_wire(port, id);
+        let Some(impaired) = this.impaired_mut() else { return self.launch(port, id, out) };
+        impaired.passed += 1;
+        match impaired.wire.pass(out, length) {
+            Passage::Lost => {
+                impaired.lost += 1;
+                self.lose_on_wire(port, id);
             }
-            if impairment.jitter > Span::ZERO {
-                let jitter = Span::from_nanos(impairment.random.below(impairment.jitter.as_nanos() + 1));
-                impairment.jittered += 1;
-                let at = out + this.delay + jitter;
-                this.leave(length);
-                return self.shared.events.push(at, Target::new(EventKind::JitteredArrival, id));
+            Passage::Arrives(at) if impaired.wire.impairments().is_irregular() => {
+                self.launch_alone(port, id, at);
+            }
+            Passage::Arrives(_) => self.launch(port, id, out),
+            Passage::Twice([first, second]) => {
+                impaired.doubled += 1;
+                let packet = &self.shared.slab[id];
+                self.shared.metrics.on_doubled(packet);
+                let copy = self.shared.slab.copy(id);
+                self.launch_alone(port, copy, first);
+                self.launch_alone(port, id, second);
             }
         }
-        this.leave(length);
-        self.launch(port, id, out);
+    }
+
+    /// A packet enters a wire that may reorder: its arrival has an event of its own.
+    fn launch_alone(&mut self, port: PortId, id: PacketId, at: Time) {
+        if let Some(impaired) = self.ports[port].impaired_mut() {
+            impaired.with_event += 1;
+        }
+        self.shared.events.push(at, Target::new(EventKind::IrregularArrival, id));
     }
 
     /// A packet is lost by chance on the wire of `port`.
@@ -453,37 +464,23 @@ impl Simulation {
         let device = self.ports[port].device_mut()?;
         let trace = device.trace.as_mut()?;
         if !device.busy {
-            // Opportunities that found nobody waiting are gone.
-            trace.cursor.skip_to(now);
             device.busy = true;
-            return Some(trace.cursor.peek());
+            return Some(trace.wait(now));
         }
-        trace.cursor.next_opportunity();
-        trace.budget += OPPORTUNITY_BYTES.as_u64();
-        loop {
-            let sending = self.ports[port].device_mut()?.trace.as_mut()?.sending.take();
-            let next = sending.or_else(|| {
-                let id = self.next_packet(port)?;
-                Some((id, u64::from(self.shared.slab[id].length - self.overhead)))
-            });
-            let trace = self.ports[port].device_mut()?.trace.as_mut()?;
-            let Some((id, left)) = next else {
-                trace.budget = 0;
-                self.ports[port].device_mut()?.busy = false;
-                self.arm_wakeup(port);
-                return None;
-            };
-            if left > trace.budget {
-                trace.sending = Some((id, left - trace.budget));
-                trace.budget = 0;
-                let again = trace.cursor.peek();
-                self.fill_ring(port);
-                self.arm_wakeup(port);
-                return Some(again);
-            }
-            trace.budget -= left;
-            self.depart(port, id, now);
+        // Out of its port while it sends: that asks for packets, but not for the device.
+        let mut trace = device.trace.take()?;
+        let pull = |this: &mut Simulation| {
+            let id = this.next_packet(port)?;
+            Some((id, u64::from(this.shared.slab[id].length - this.overhead)))
+        };
+        let again = trace.serve(self, pull, |this, id| this.depart(port, id, now));
+        let device = self.ports[port].device_mut()?;
+        (device.trace, device.busy) = (Some(trace), again.is_some());
+        if again.is_some() {
+            self.fill_ring(port);
         }
+        self.arm_wakeup(port);
+        again
     }
 
     /// The next packet for the wire: from the ring, else from the discipline.

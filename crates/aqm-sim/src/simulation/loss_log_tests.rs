@@ -67,7 +67,7 @@ fn run(scenario: &Value, program: bool, change: &[(&str, &str)]) -> (Losses, Rep
             let dropped = device.qdisc.counters().dropped;
             DropReason::ALL.iter().for_each(|&reason| count(reason.name(), "", dropped[reason as usize]));
         }
-        if let Some(impairment) = &extras.impairment {
+        if let Some(impairment) = &extras.impaired {
             count("random_loss", "wire", impairment.lost);
         }
     }
@@ -107,7 +107,7 @@ fn every_loss_is_in_the_log_and_in_the_capture_under_its_reason() {
     let lossy = || {
         let mut lossy = datagrams("fifo limit 1000p", json!({}));
         for link in lossy["topology"]["links"].as_array_mut().unwrap() {
-            link["loss"] = json!(0.05);
+            link["wire"] = json!({ "loss": 0.05 });
         }
         lossy
     };

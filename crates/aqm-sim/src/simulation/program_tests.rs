@@ -243,7 +243,8 @@ fn feedback_that_is_lost_does_not_arrive_and_the_sender_does_not_slow_down() {
     let control = json!({"rate_control": "qcn", "packet_bytes": 1000});
     let mut scenario = rated(control, &switch, 100_000);
     let back = scenario["topology"]["links"].as_array_mut().unwrap();
-    back.iter_mut().find(|link| link["from"] == "s" && link["to"] == "a").unwrap()["loss"] = json!(1.0);
+    back.iter_mut().find(|link| link["from"] == "s" && link["to"] == "a").unwrap()["wire"] =
+        json!({ "loss": 1.0 });
     let setup = run(&scenario, |_| ());
     let state = setup.simulation.flows[0].sender_state();
     assert!(matches!(state, Some(SenderState::Rate { rate: 80e6, .. })));

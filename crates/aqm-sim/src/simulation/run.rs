@@ -60,7 +60,7 @@ impl Simulation {
         let may_pause = self.shared.switches_speak();
         let may_lose = self.shared.faults.is(Fault::LostOnWire);
         for &port in &self.devices {
-            let is_impaired = self.ports[port].impairment_mut().is_some();
+            let is_impaired = self.ports[port].impaired_mut().is_some();
             if let Some(device) = self.ports[port].device_mut() {
                 device.is_direct = device.is_bare() && !may_pause && !is_impaired && !may_lose;
             }
@@ -139,7 +139,7 @@ impl Simulation {
             EventKind::ReceiverTimer => self.on_receiver_timer(index),
             EventKind::Source => self.on_source(index),
             EventKind::QdiscWake => self.on_wakeup(index),
-            EventKind::JitteredArrival => self.on_jittered_arrival(index as PacketId),
+            EventKind::IrregularArrival => self.on_irregular_arrival(index as PacketId),
             EventKind::Clock => self.on_clock(index as u32)?,
             EventKind::Pace => self.on_pace(index),
             EventKind::Emission => self.send_emissions(),
@@ -185,9 +185,9 @@ impl Simulation {
         for port in 0..self.ports.len() {
             let this = &self.ports[port];
             let shares = self.ports.get(this.upstream as usize).is_some_and(|upstream| {
-                let impairment = upstream.extras.as_ref().and_then(|extras| extras.impairment.as_ref());
+                let impaired = upstream.extras.as_ref().and_then(|extras| extras.impaired.as_ref());
                 this.extras.is_none()
-                    && impairment.is_none_or(|i| i.jitter == Span::ZERO)
+                    && impaired.is_none_or(|impaired| !impaired.wire.impairments().is_irregular())
                     && !(has_emissions && self.emissions_may_enter(port, this.upstream as PortId))
             });
             if !shares {

@@ -183,7 +183,12 @@ impl Simulation {
     pub(crate) fn add_flow(&mut self, setup: FlowSetup<'_>) -> u32 {
         let forward = self.add_route(setup.forward);
         let reverse = self.add_route(setup.reverse);
-        self.shared.metrics.add_flow(setup.group, setup.propagation, setup.identity.back);
+        let route = if setup.identity.back { setup.reverse } else { setup.forward };
+        let links = route.iter().map(|&link| &self.network.links[link]);
+        let overtaken =
+            links.fold(Span::ZERO, |sum, link| sum + link.delay.saturating_sub(link.least_delay()));
+        let propagation = setup.propagation.saturating_sub(overtaken);
+        self.shared.metrics.add_flow(setup.group, propagation, setup.identity.back);
         for number in 0..self.measured.len() {
             if let Some((metrics, _)) = self.port_metrics(number) {
                 metrics.add_flow(setup.group as u32);

@@ -15,6 +15,7 @@ use aqm_core::queue::Fifo;
 use aqm_core::signal::Emission;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
+use aqm_path::wire::Loss;
 
 /// One byte takes a microsecond.
 const RATE: Rate = Rate::from_bits_per_sec(8_000_000);
@@ -243,7 +244,7 @@ fn an_emission_delays_the_packets_behind_it_and_queues_in_disciplines() {
 #[test]
 fn an_emission_is_lost_where_a_link_loses_it_and_nothing_leaks() {
     let Chain { mut network, forward, reverse, .. } = chain(spec(&TELLER));
-    network.links[reverse[2]].loss = 1.0;
+    network.links[reverse[2]].wire.loss = Loss::Random(1.0);
     let mut simulation = simulation(network, &[(&forward, &reverse, &[0, 2000, 4000])]);
     run(&mut simulation, 30_000).unwrap();
     let feedback = &simulation.shared.metrics.feedback;

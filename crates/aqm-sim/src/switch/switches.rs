@@ -235,7 +235,7 @@ impl Switches {
             };
             let direction = |link: LinkId| {
                 let link = &network.links[link];
-                Direction { rate: link.capacity.mean_rate(), delay: link.delay + link.jitter }
+                Direction { rate: link.capacity.mean_rate(), delay: link.delay + link.wire.longest_extra() }
             };
             let upstream = direction(into);
             self.ports[into].pause = Some(PauseState::new(upstream.rate));
@@ -619,15 +619,17 @@ mod tests {
     use super::*;
     use crate::network::graph::LinkSpec;
     use aqm_core::units::Span;
+    use aqm_path::wire::Impairments;
 
     /// The headroom of a switch whose only link, 1 Gbit/s, has this jitter on the way to it.
-    fn headroom(jitter: Span, program: Option<&str>) -> u64 {
+    fn headroom(jitter_ns: u64, program: Option<&str>) -> u64 {
         let mut network = Network::default();
         let [host, node] = ["host", "switch"].map(|name| network.node(name.to_owned()));
         let plain = |from, to| {
             LinkSpec::plain(from, to, Rate::from_bits_per_sec(1_000_000_000), Span::from_micros(1))
         };
-        network.link(LinkSpec { jitter, ..plain(host, node) });
+        let wire = Impairments { jitter_ns, ..Impairments::default() };
+        network.link(LinkSpec { wire, ..plain(host, node) });
         network.link(plain(node, host));
         let pfc =
             PfcOptions { priorities: vec![0], xoff_bytes: 1, xon_bytes: 0, headroom_bytes: None, quanta: 9 };
@@ -640,9 +642,9 @@ mod tests {
     #[test]
     fn headroom_is_enough_for_jitter_and_for_packets_that_grow() {
         // A packet and a PAUSE of 64 bytes before the sender knows, 2 us on the wires, two packets at the ends.
-        assert_eq!(headroom(Span::ZERO, None), 1514 + 64 + 250 + 1 + 2 * 1514);
-        assert_eq!(headroom(Span::from_micros(10), None), headroom(Span::ZERO, None) + 1250);
+        assert_eq!(headroom(0, None), 1514 + 64 + 250 + 1 + 2 * 1514);
+        assert_eq!(headroom(10_000, None), headroom(0, None) + 1250);
         // Telemetry of three hops is 40 bytes.
-        assert_eq!(headroom(Span::ZERO, Some("dscp int")), headroom(Span::ZERO, None) + 3 * 40);
+        assert_eq!(headroom(0, Some("dscp int")), headroom(0, None) + 3 * 40);
     }
 }

@@ -4,6 +4,7 @@
 //! formulas is 1.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
+use aqm_sim::scenario::wire::Loss;
 use aqm_sim::scenario::{Capacity, Scenario, Source};
 
 const MSS: f64 = 1448.0;
@@ -15,7 +16,7 @@ fn lossy(loss: f64, sack: bool) -> Scenario {
     let mut scenario = bottleneck("fifo limit 100000p");
     scenario.capacity = Capacity::RateBps(10_000_000_000);
     scenario.rtt_ns = 80 * MS;
-    scenario.loss = loss;
+    scenario.loss = Loss::Random(loss);
     scenario.duration_ns = 320 * SECOND;
     scenario.warmup_ns = 20 * SECOND;
     scenario.flows.push(bulk("newreno", 10, tcp(&format!("newreno sack {sack}"))));
@@ -219,7 +220,7 @@ fn a_finite_flow_delivers_exactly_its_size_and_completes() {
     for sack in [true, false] {
         let mut scenario = bottleneck("fifo limit 20p");
         scenario.capacity = Capacity::RateBps(5_000_000);
-        scenario.loss = 0.02;
+        scenario.loss = Loss::Random(0.02);
         scenario.warmup_ns = 0;
         let mut flow = bulk("file", 3, tcp(&format!("newreno sack {sack}")));
         flow.source = Source::Bulk { size_bytes: Some(500_001), stop_ns: None };

@@ -4,6 +4,7 @@ mod bbr;
 mod capacities;
 mod determinism;
 mod hosts;
+mod impairments;
 mod known_bugs;
 mod laws;
 mod paths;

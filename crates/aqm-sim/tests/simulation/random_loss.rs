@@ -7,12 +7,13 @@
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, run, tcp};
 use aqm_sim::report::Report;
 use aqm_sim::scenario::Capacity;
+use aqm_sim::scenario::wire::Loss;
 
 fn under_loss(control: &str, loss: f64) -> Report {
     let mut scenario = bottleneck("fifo limit 1000p");
     scenario.capacity = Capacity::RateBps(100_000_000);
     scenario.rtt_ns = 100 * MS;
-    scenario.loss = loss;
+    scenario.loss = Loss::Random(loss);
     scenario.duration_ns = 60 * SECOND;
     scenario.warmup_ns = 0;
     scenario.flows.push(bulk("one", 1, tcp(control)));

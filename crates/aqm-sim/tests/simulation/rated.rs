@@ -4,6 +4,7 @@ use crate::scenarios::{MS, bottleneck, bulk, run, tcp};
 use aqm_sim::rate_control::Rated;
 use aqm_sim::report::Report;
 use aqm_sim::scenario::topology::{Access, LinkQueue, Topology, TopologyLink};
+use aqm_sim::scenario::wire::{Impairments, Loss};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Transport};
 use std::collections::BTreeMap;
 
@@ -127,7 +128,7 @@ fn finite_flows_of_every_rate_control_complete_over_a_link_that_loses_packets() 
         let mut group = rated("all", 3, control);
         group.source = Source::Bulk { size_bytes: Some(300_000), stop_ns: None };
         let mut scenario = fast("ecn_ramp", vec![group]);
-        (scenario.loss, scenario.warmup_ns) = (0.02, 0);
+        (scenario.loss, scenario.warmup_ns) = (Loss::Random(0.02), 0);
         let report = run(&scenario, 1);
         assert_eq!(metric(&report, "completed_flows"), 3.0, "{control}");
         assert!(report.flows.iter().all(|flow| flow.retransmissions > 0 && flow.slowdown > 1.0), "{control}");
@@ -139,7 +140,7 @@ fn a_flow_without_end_that_recovers_counts_what_arrives_in_order() {
     // Of 1514 bytes 1472 are payload.
     let share = |keys: &str| {
         let flows = vec![rated("one", 1, &format!("dcqcn line 500mbit {keys}"))];
-        let report = run(&Scenario { loss: 0.01, ..fast("fifo limit 1000p", flows) }, 1);
+        let report = run(&Scenario { loss: Loss::Random(0.01), ..fast("fifo limit 1000p", flows) }, 1);
         let lost = 1.0 - metric(&report, "goodput_mbit") / (500.0 * 1472.0 / 1514.0);
         lost / metric(&report, "path_loss_ratio")
     };
@@ -162,7 +163,7 @@ fn notifications_and_answers_can_be_lost_on_links() {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
-        loss,
+        wire: Impairments { loss: Loss::Random(loss), ..Impairments::default() },
     };
     let mut group = rated("all", 4, "dcqcn timeout 1ms");
     group.source = Source::Bulk { size_bytes: Some(1_000_000), stop_ns: None };
@@ -198,7 +199,7 @@ fn senders_of_one_host_take_turns_at_its_port() {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
-        loss: 0.0,
+        wire: Impairments::default(),
     };
     let links = vec![link("a", "r", LinkQueue::UnderTest), link("r", "a", LinkQueue::Plain)];
     let between =

@@ -3,6 +3,7 @@
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
 use aqm_core::units::Span;
 use aqm_sim::report::Report;
+use aqm_sim::scenario::wire::Loss;
 use aqm_sim::scenario::{Capacity, EcnMode, Scenario, Source, Transport};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -78,7 +79,7 @@ proptest! {
         let scenario = Scenario {
             warmup_ns: warmup_ms * MS,
             duration_ns: (warmup_ms + measured_ms) * MS,
-            loss,
+            loss: Loss::Random(loss),
             flows: vec![bulk("tcp", count, tcp(control))],
             ..Scenario::new(&format!("{aqm} limit {limit}p"), &Capacity::RateBps(rate_bps), Span::from_millis(rtt_ms))
         };

@@ -5,6 +5,7 @@ use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
+use aqm_sim::scenario::wire::Loss;
 use aqm_sim::scenario::{Capacity, FlowGroup, Named, Scenario, Transport};
 use aqm_sim::stack::{Endpoint, Ends, Info, MINIMAL, Stack, Task};
 use aqm_sim::transport::Values;
@@ -128,7 +129,7 @@ fn what_queues_drop_and_wires_lose_is_accounted_for() {
     let scenario = Scenario {
         capacity: Capacity::RateBps(8_000_000),
         flows: vec![toy(), cbr("cbr", 6_000_000, 1000)],
-        loss: 0.05,
+        loss: Loss::Random(0.05),
         ..alone("pie limit 10p")
     };
     let (report, seen) = run(Wrong::Nothing, &scenario);

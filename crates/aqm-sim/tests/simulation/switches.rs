@@ -8,6 +8,7 @@ use aqm_sim::rate_control::Rated;
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
+use aqm_sim::scenario::wire::Impairments;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Topology, Transport};
 use aqm_sim::switch::options::{BufferOptions, PfcOptions, SwitchOptions};
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
-        loss: 0.0,
+        wire: Impairments::default(),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
+use aqm_sim::scenario::wire::{Impairments, Loss};
 use aqm_sim::scenario::{Capacity, Scenario, Tcp, Topology};
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
-        loss: 0.0,
+        wire: Impairments::default(),
     }
 }
 
@@ -83,7 +84,7 @@ fn path_loss_counts_drops_of_every_queue_and_losses_of_every_link() {
     // Half is dropped before the first link, half of the rest before the second. If three fifths are lost between
     // them, the second queue does not fill.
     for (loss, expected) in [(0.0, 0.75), (0.6, 0.8)] {
-        row.loss = loss;
+        row.loss = Loss::Random(loss);
         let report = run(&row);
         assert!((report.metrics["loss_ratio"] - 0.5).abs() < 0.001);
         let lost = report.metrics["path_loss_ratio"];
@@ -105,7 +106,7 @@ fn path_loss_counts_drops_of_every_queue_and_losses_of_every_link() {
 fn lost_acknowledgments_do_not_count_as_path_loss() {
     let links = vec![link("a", "b", 10, 5), tested(link("b", "a", 10, 5))];
     let mut back = scenario("fifo limit 1000p", links, 1);
-    back.loss = 0.3;
+    back.loss = Loss::Random(0.3);
     add(&mut back, bulk("newreno", 1, newreno()), &["a"], &["b"]);
     let report = run(&back);
     assert_eq!(report.metrics["path_loss_ratio"], 0.0);

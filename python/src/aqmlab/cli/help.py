@@ -20,7 +20,8 @@ OWN = "Options"
 OPTIONS = {
     "Link": (
         "rate", "down", "up", "down_trace", "up_trace", "rtt", "buffer", "link_trace", "topology", "measure",
-        "overhead", "device_ring", "access_rate", "loss", "jitter",
+        "overhead", "device_ring", "access_rate",
+        "loss", "jitter", "jitter_correlation", "reorder", "duplicate", "slot",
     ),
     "Traffic": ("flows", "capture", "server", "downloads", "uploads", "cc", "ecn"),
     "Disciplines": ("aqm", "aqm_down", "aqm_up", "allow_unequal_buffers"),

@@ -38,24 +38,12 @@ Up = Annotated[OptText, typer.Option("--up", metavar="R", help="Rate from the ne
 Rtt = Annotated[OptText, option("rtt")]
 Buffer = Annotated[OptText, option("buffer")]
 Overhead = Annotated[OptText, option("overhead")]
-Loss = Annotated[
-    OptText,
-    typer.Option(
-        "--loss", metavar="P", help='Loss behind the queue, as 0.1%, "gemodel 1% 10%" or "state ..." (netem).'
-    ),
-]
-Reorder = Annotated[
-    OptText,
-    typer.Option("--reorder", metavar="P", help='Packets sent on without the delay, as 25% or "25% gap 5" (netem).'),
-]
-Duplicate = Annotated[
-    OptText, typer.Option("--duplicate", metavar="P", help="Packets that are sent twice, as 1% (netem).")
-]
-Slot = Annotated[
-    OptText,
-    typer.Option("--slot", metavar="T", help='Packets leave in bursts, as "1ms 4ms packets 32 bytes 64kb" (netem).'),
-]
+Loss = Annotated[OptText, option("loss")]
+Reorder = Annotated[OptText, option("reorder")]
+Duplicate = Annotated[OptText, option("duplicate")]
+Slot = Annotated[OptText, option("slot")]
 Jitter = Annotated[OptText, option("jitter")]
+JitterCorrelation = Annotated[OptText, option("jitter_correlation")]
 Classes = Annotated[
     OptText,
     typer.Option("--classes", metavar="DSCP,...", help="Code points of the first class, the second, and so on."),
@@ -100,6 +88,7 @@ def link(
     overhead: Overhead = None,
     loss: Loss = None,
     jitter: Jitter = None,
+    jitter_correlation: JitterCorrelation = None,
     reorder: Reorder = None,
     duplicate: Duplicate = None,
     slot: Slot = None,
@@ -165,6 +154,7 @@ def link(
             disk.check_place(f"--{name}", file, force=force)
     check_path(path)
     shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter, "first_seed": seed}
+    shared |= {"jitter_correlation": jitter_correlation}
     shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot, "classes": classes}
     own = {
         "down": {"rate": down, "link_trace": down_trace, "aqm": aqm_down},

@@ -16,6 +16,7 @@ from aqmlab.cli.link import (
     Duplicate,
     Ecn,
     Jitter,
+    JitterCorrelation,
     Loss,
     Out,
     Overhead,
@@ -51,6 +52,7 @@ def live_compare(
     overhead: Overhead = None,
     loss: Loss = None,
     jitter: Jitter = None,
+    jitter_correlation: JitterCorrelation = None,
     reorder: Reorder = None,
     duplicate: Duplicate = None,
     slot: Slot = None,
@@ -106,6 +108,7 @@ def live_compare(
     if not aqm:
         raise InputError("--aqm: is missing: name at least one discipline ('aqmlab aqm list' shows all)")
     shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter}
+    shared |= {"jitter_correlation": jitter_correlation}
     shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot, "classes": classes}
     given = {name: value for name, value in shared.items() if value is not None}
     own = {"down": {"rate": down}, "up": {"rate": up}}

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import scenario
-from aqmlab.live import impairments
-from aqmlab.live.impairments import Impairments
-from aqmlab.scenario import inputs
+from aqmlab.scenario import inputs, options
 from aqmlab.scenario.model import Rate
 from aqmlab.vocabulary.errors import InputError, about
 
@@ -40,8 +38,7 @@ class Line:
     overhead: int
     classes: tuple[int, ...]
     delay_ns: int
-    jitter_ns: int
-    wire: Impairments
+    wire: Mapping[str, Any]
     settings: Mapping[str, Any]
     echo: Mapping[str, Any]
     warnings: tuple[str, ...] = field(default=())
@@ -61,8 +58,7 @@ class Line:
             "overhead": self.overhead,
             "classes": list(self.classes),
             "delay_ns": self.delay_ns,
-            "jitter_ns": self.jitter_ns,
-            **self.wire.data(),
+            "wire": self.wire,
             "log": str(log) if log else None,
         }
 
@@ -71,8 +67,8 @@ def lines(shared: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> tu
     """Return both directions.
 
     Args:
-        shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ..., those of the wire
-            (`impairments.NAMES`), and ``classes``: code points (DSCP) of the first class, the second, and so on.
+        shared: options of `compare` that both directions have: ``rtt``, ``buffer``, ``aqm``, ``loss``, ..., and
+            ``classes``: code points (DSCP) of the first class, the second, and so on.
         own: by direction, options of `compare` that one can have, or empty: ``rate``, ``link_trace``, ``aqm``.
 
     Raises:
@@ -93,9 +89,8 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
     if "rate" in own and "link_trace" in own:
         raise about("rate", f"contradicts --{name}-trace: give one of them", f"--{name}")
     try:
-        wire = impairments.read({name: shared[name] for name in impairments.NAMES if name in shared})
         classes = _classes(shared.get("classes", ""))
-        known = {name: value for name, value in shared.items() if name not in (*impairments.NAMES, "classes")}
+        known = {name: value for name, value in shared.items() if name != "classes"}
         plan = scenario.resolve(scenario.from_values({**known, **own, "seeds": "1", "flows": [FLOW]}, "--"))
     except InputError as error:
         raise _as_typed(error, name, own) from None
@@ -108,7 +103,7 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
     # An odd nanosecond is the way up.
     delay_ns = rtt_ns // 2 if name == "down" else rtt_ns - rtt_ns // 2
     echo = plan.echo
-    echoed = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", "jitter")
+    echoed = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", *options.WIRE)
     return Line(
         name=name,
         label=contestant.label,
@@ -118,11 +113,9 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
         overhead=int(base.settings["overhead_bytes"]),
         classes=classes,
         delay_ns=delay_ns,
-        jitter_ns=int(base.settings["jitter_ns"]),
-        wire=wire,
+        wire={option.field: base.settings[option.field] for option in map(options.BY_NAME.__getitem__, options.WIRE)},
         settings={
             **{key: echo[key] for key in echoed},
-            **wire.settings,
             "aqm": echo["aqm"][0],
             "rules": {"buffer": echo["rules"]["buffer"]},
             "classes": ",".join(map(str, classes)),

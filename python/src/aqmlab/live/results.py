@@ -68,8 +68,6 @@ class Asked:
         known: dict[str, Any] = {"flows": list(self.flows), groups.KEY: list(self.groups), "seeds": list(self.seeds)}
         known["sample"] = format_span(SAMPLE_NS)
         known |= {"duration": _span(self.duration_s), "warmup": _span(self.warmup_s)}
-        # What wires of `compare` do is one of these words.
-        known["loss"] = lines[0].wire.settings["loss"]
         echo = lines[0].echo
         scenario = {
             **{name: value for name, value in echo.items() if name not in LACKING},

@@ -12,13 +12,13 @@ from aqmlab.live import comparing
 from aqmlab.live.line import Line, lines
 from aqmlab.results import Result
 from aqmlab.scenario import Experiment, Plan, flows
-from aqmlab.scenario.options import OPTIONS, Options
+from aqmlab.scenario.options import OPTIONS, WIRE, Options
 from aqmlab.scenario.resolve import MSER5
 from aqmlab.vocabulary.errors import InputError, about
 from aqmlab.vocabulary.units import NANOS_PER_SECOND
 
 # Options that a link has under the same name.
-SHARED = ("rtt", "overhead", "loss", "jitter")
+SHARED = ("rtt", "overhead", *WIRE)
 # Those of the two directions, of the traffic, and of the runs.
 OWN = ("aqm", "rate", "link_trace", "buffer", "flows", "duration", "warmup", "seeds", "first_seed")
 # What the workload has of flows; the kernel's TCP is that of `profile=linux`, and stands for the default's.

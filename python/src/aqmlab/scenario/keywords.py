@@ -41,9 +41,17 @@ class Keywords(TypedDict, total=False):
     access_rate: str | None
     "rate of every access link; ten times the bottleneck's unless given (default 10x)"
     loss: str | None
-    "random loss behind the bottleneck's queue, as 0.1% (default 0%)"
+    "random loss behind the bottleneck's queue, as 0.1%, 'gemodel 1% 10%' or 'state ...' (default 0%)"
     jitter: Time | None
     "largest random extra delay behind the bottleneck's queue (default 0ms)"
+    jitter_correlation: str | None
+    "how much each extra delay depends on that of the packet before (default 0%)"
+    reorder: str | None
+    "packets sent on without delay and jitter, as 25% or '25% gap 5' (default 0%)"
+    duplicate: str | None
+    "packets that arrive twice behind the bottleneck (default 0%)"
+    slot: str | None
+    "packets leave the wire in bursts, as '1ms 4ms packets 32 bytes 64kb' (default off)"
     duration: Time | None
     "simulated time (default 30s)"
     warmup: Time | None

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aqmlab.scenario.files import Experiment
-from aqmlab.scenario.options import from_values
+from aqmlab.scenario.options import WIRE, from_values
 from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.names import name_of
 
 # What belongs to a link: options of a comparison that one may give for all links, or for each.
 KEYS = (
     *("rate", "link_trace", "rtt", "buffer", "overhead"),
-    *("device_ring", "access_rate", "loss", "jitter"),
+    *("device_ring", "access_rate", *WIRE),
 )
 # The swept name under which a result has them.
 SWEPT = "link"

@@ -54,7 +54,7 @@ class Link:
     ``rate_bps`` is ``None`` where the scenario's capacity applies; a port is called ``source->target`` unless it has a
     ``name``; links on one ``medium`` share its time, which a packet takes ``until_arrival`` or until it is sent, and
     have the same ``access`` to it: in turns, or by looking again after a random time.
-    ``loss`` is the probability that a packet is lost behind the queue.
+    ``wire`` is what happens to packets behind the queue: loss, jitter, ..., by the field of a scenario that has it.
     """
 
     source: str
@@ -66,7 +66,7 @@ class Link:
     access: str = TURNS
     name: str = ""
     until_arrival: bool = False
-    loss: float = 0.0
+    wire: Data = field(default_factory=dict)
 
     @property
     def port(self) -> str:
@@ -88,7 +88,7 @@ class Link:
             "access": "" if self.access == TURNS else self.access,
             "name": self.name,
             "until_arrival": self.until_arrival,
-            "loss": self.loss,
+            "wire": self.wire,
         }
         return fixed | _given(optional)
 

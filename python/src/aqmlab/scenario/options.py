@@ -25,9 +25,9 @@ class Option:
     """The declaration of an option: its default in tc's notation (empty: none), its meaning, its notation.
 
     ``form`` is text, file, flows, quantity (with a unit, or one of ``words``), span, rate, bytes, packets, share,
-    count, names (with commas), or switch (one of two ``words``). ``field`` is the field of a resolved scenario that has
-    its value (empty: it decides more than one, or none), and ``value`` the default there; ``low`` and ``high`` are in
-    base units.
+    loss, reorder, slots, count, names (with commas), or switch (one of two ``words``). ``field`` is the field of a
+    resolved scenario that has its value (empty: it decides more than one, or none), and ``value`` the default there;
+    ``low`` and ``high`` are in base units.
     """
 
     name: str
@@ -83,6 +83,8 @@ OPTIONS: tuple[Option, ...] = tuple(map(_declared, _DECLARED["options"]))
 BY_NAME = {option.name: option for option in OPTIONS}
 # Options whose value is a field of a resolved scenario.
 SETTINGS: tuple[Option, ...] = tuple(option for option in OPTIONS if option.field)
+# What a wire does to packets beside its delay: options of a bottleneck, of a link of a topology, and of a live link.
+WIRE = ("loss", "jitter", "jitter_correlation", "reorder", "duplicate", "slot")
 # All fields of a resolved scenario, in the order in which it is written.
 FIELDS: tuple[str, ...] = tuple(_DECLARED["fields"])
 _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")

@@ -17,7 +17,7 @@ from typing import Any
 from aqmlab.scenario.flows import CONTROLS
 from aqmlab.scenario.kinds import ALIASES, COMMON, GROUPS, KINDS, TRANSPORTS, Key, SourceKind, Transport
 from aqmlab.scenario.model import ACCESS, PLAIN, UNDER_TEST
-from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, Option
+from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, WIRE, Option
 
 # A larger bound only guards against overflow.
 WITHOUT_BOUND = 1e15
@@ -33,6 +33,7 @@ _PATTERNS = {
 }
 _TEXT = {"type": "string", "minLength": 1}
 _COUNT = {"type": "integer", "minimum": 0}
+_PROBABILITY = {"type": "number", "minimum": 0, "maximum": 1}
 _DRAWN = {"$ref": "#/$defs/distribution"}
 
 
@@ -123,6 +124,14 @@ def _setting(option: Option) -> Schema:
             return {"type": "boolean"}
         case "share":
             return {"type": "number", "minimum": option.low, "exclusiveMaximum": option.high}
+        case "loss":
+            return {"anyOf": [{"type": "number", "minimum": option.low, "maximum": option.high}, *_CHAINS]}
+        case "reorder":
+            return _or_null(_object({"share": _PROBABILITY, "gap": {"type": "integer", "minimum": 1}}))
+        case "slots":
+            most = {"type": ["integer", "null"], "minimum": 1}
+            times = {"min_ns": _COUNT, "max_ns": {"type": "integer", "minimum": 1}}
+            return _or_null(_object({**times, "packets": most, "bytes": most}, required=times))
         case "names":
             return {"type": "array", "items": _TEXT, "uniqueItems": True}
     number: Schema = {"type": ["integer", "null"] if option.is_nullable else "integer", "minimum": int(option.low)}
@@ -144,7 +153,7 @@ def _topology() -> Schema:
             "medium": _TEXT,
             "access": {"enum": list(ACCESS)},
             "until_arrival": {"type": "boolean"},
-            "loss": {"type": "number", "minimum": 0, "maximum": 1},
+            "wire": _wire(),
         },
         required=ends,
     )
@@ -152,6 +161,16 @@ def _topology() -> Schema:
     return _object(
         {**links, "switches": {"type": "object", "additionalProperties": {"type": "object"}}}, required=links
     )
+
+
+def _wire() -> Schema:
+    """Return the schema of what a wire does to packets, by the fields of a scenario."""
+    options = [option for option in OPTIONS if option.name in WIRE]
+    return _object({option.field: _setting(option) for option in options}, required=[])
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [{"type": "null"}, schema]}
 
 
 def _option(option: Option) -> Schema:
@@ -169,7 +188,7 @@ def _several(option: Option) -> Schema:
 def _one(option: Option) -> Schema:
     """Return the schema of one value of an option; a ``$name`` may replace any part of it."""
     match option.form:
-        case "text" | "file":
+        case "text" | "file" | "loss" | "reorder" | "slots":
             return _TEXT
         case "count":
             return {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]+$"}, _NAMED]}
@@ -195,6 +214,13 @@ def _object(properties: Schema, required: Iterable[str] | None = None) -> Schema
         "required": [*(properties if required is None else required)],
         "additionalProperties": False,
     }
+
+
+# Netem's models of loss that have states, by their probabilities.
+_CHAINS = [
+    _object({"gemodel": _object(dict.fromkeys(("p", "r", "bad", "good"), _PROBABILITY))}),
+    _object({"state": _object(dict.fromkeys(("p13", "p31", "p32", "p23", "p14"), _PROBABILITY))}),
+]
 
 
 def _flows() -> Schema:

@@ -21,6 +21,12 @@ pub enum Form {
     Packets,
     /// A probability; the upper end of its range does not belong to it.
     Share,
+    /// A model of loss: a probability, or netem's chains.
+    Loss,
+    /// Which packets overtake, as netem has it.
+    Reorder,
+    /// When packets leave a wire, as netem's slots.
+    Slots,
     /// A whole number.
     Count,
     /// Names with commas between them, or `none`.

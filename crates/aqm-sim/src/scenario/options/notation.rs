@@ -4,6 +4,7 @@ use super::declaration::{Form, NONE, OptionSpec};
 use aqm_core::input_error::InputError;
 use aqm_core::params::did_you_mean;
 use aqm_core::units::{Bytes, Rate, Size, Span, parse};
+use aqm_path::wire::{Loss, Reorder, Slots, percent};
 use serde_json::Value as Json;
 
 impl OptionSpec {
@@ -28,6 +29,12 @@ impl OptionSpec {
             Form::Bytes => parse::bytes(text).map(Bytes::as_u64)?.into(),
             Form::Packets => packets(text)?.into(),
             Form::Share => parse::fraction(text)?.into(),
+            Form::Loss => written_as_data(text.parse::<Loss>().and_then(|loss| {
+                // Without anything that arrives no run says anything.
+                if loss.mean() < 1.0 { Ok(loss) } else { Err(InputError::out_of_range(text, self.allowed())) }
+            }))?,
+            Form::Reorder => written_as_data(text.parse::<Reorder>())?,
+            Form::Slots => written_as_data(text.parse::<Slots>())?,
             Form::Count => whole(text)?.into(),
             Form::Names => return names(text),
             Form::Switch(words) => {
@@ -53,6 +60,9 @@ impl OptionSpec {
             Form::Bytes => Bytes::new(number).to_string(),
             Form::Packets => Size::Packets(number).to_string(),
             Form::Share => percent(value.as_f64().unwrap_or_default()),
+            Form::Loss => rewritten::<Loss>(value),
+            Form::Reorder => rewritten::<Reorder>(value),
+            Form::Slots => rewritten::<Slots>(value),
             Form::Switch(words) => words[usize::from(value == &Json::Bool(true))].to_owned(),
             Form::Count => number.to_string(),
             Form::Names => written(value.as_array().map_or(&[], Vec::as_slice)),
@@ -86,7 +96,9 @@ impl OptionSpec {
             Form::Text | Form::File | Form::Flows | Form::Quantity(_) => String::new(),
             Form::Switch(_) => self.words().join(" or "),
             Form::Names => format!("names with commas, or {NONE}"),
-            Form::Share => format!("{low} to below {high}, as {}", self.example),
+            Form::Share | Form::Loss => format!("{low} to below {high}, as {}", self.example),
+            Form::Reorder => Reorder::NOTATION.to_owned(),
+            Form::Slots => Slots::NOTATION.to_owned(),
             Form::Span if high.is_infinite() => format!("a time{zero}"),
             Form::Rate if high.is_infinite() => format!("a rate{zero}"),
             _ if high.is_infinite() => format!("{} or more", bounded(low)),
@@ -109,7 +121,7 @@ impl OptionSpec {
         let (low, high) = self.range;
         match (self.form, value.as_f64()) {
             (_, None) => true,
-            (Form::Share, Some(number)) => (low..high).contains(&number),
+            (Form::Share | Form::Loss, Some(number)) => (low..high).contains(&number),
             (_, Some(number)) => (low..=high).contains(&number),
         }
     }
@@ -154,10 +166,14 @@ fn whole(text: &str) -> Result<u64, InputError> {
     number.ok_or_else(|| InputError::value(text, "is not a whole number"))
 }
 
-/// A share in percent, with six digits.
-fn percent(share: f64) -> String {
-    let rounded: f64 = format!("{:.5e}", share * 100.0).parse().expect("a float is written");
-    format!("{rounded}%")
+/// What was read, as the data of its field.
+fn written_as_data<T: serde::Serialize>(read: Result<T, InputError>) -> Result<Json, InputError> {
+    read.map(|value| serde_json::to_value(value).expect("plain data"))
+}
+
+/// The data of a field in the words in which it is given; of other data nothing.
+fn rewritten<T: serde::de::DeserializeOwned + ToString>(value: &Json) -> String {
+    serde_json::from_value::<T>(value.clone()).map(|value| value.to_string()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use super::declaration::{Form, NONE, OptionSpec};
 use crate::scenario::flows::FlowGroup;
 use crate::scenario::topology::Topology;
+use aqm_path::wire::{Loss, Reorder, Slots};
 use serde::{Deserialize, Serialize};
 
 /// All options, in the order of help and documentation.
@@ -93,10 +94,17 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .or_null()
     .to("access_rate_bps"),
-    OptionSpec::new("loss", Form::Share, "0%", "P", "random loss behind the bottleneck's queue, as 0.1%")
-        .as_in("0.1%")
-        .within(0.0, 1.0)
-        .to("loss"),
+    OptionSpec::new(
+        "loss",
+        Form::Loss,
+        "0%",
+        "P",
+        "random loss behind the bottleneck's queue, as 0.1%, 'gemodel 1% 10%' or 'state ...'",
+    )
+    .as_in("0.1%")
+    .within(0.0, 1.0)
+    .to("loss")
+    .from("tc-netem(8)"),
     OptionSpec::new(
         "jitter",
         Form::Span,
@@ -106,6 +114,48 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .within(0.0, f64::INFINITY)
     .to("jitter_ns"),
+    OptionSpec::new(
+        "jitter_correlation",
+        Form::Share,
+        "0%",
+        "P",
+        "how much each extra delay depends on that of the packet before",
+    )
+    .as_in("25%")
+    .within(0.0, 1.0)
+    .to("jitter_correlation")
+    .left_out()
+    .from("tc-netem(8)"),
+    OptionSpec::new(
+        "reorder",
+        Form::Reorder,
+        "0%",
+        "P",
+        "packets sent on without delay and jitter, as 25% or '25% gap 5'",
+    )
+    .as_in("25% gap 5")
+    .or_null()
+    .to("reorder")
+    .left_out()
+    .from("tc-netem(8)"),
+    OptionSpec::new("duplicate", Form::Share, "0%", "P", "packets that arrive twice behind the bottleneck")
+        .as_in("1%")
+        .within(0.0, 1.0)
+        .to("duplicate")
+        .left_out()
+        .from("tc-netem(8)"),
+    OptionSpec::new(
+        "slot",
+        Form::Slots,
+        "off",
+        "T",
+        "packets leave the wire in bursts, as '1ms 4ms packets 32 bytes 64kb'",
+    )
+    .as_in("1ms 4ms packets 32")
+    .or_null()
+    .to("slots")
+    .left_out()
+    .from("tc-netem(8)"),
     OptionSpec::new("duration", Form::Span, "30s", "T", "simulated time").to("duration_ns"),
     OptionSpec::new(
         "warmup",
@@ -189,10 +239,22 @@ fields! {
         pub sample_ns: u64,
         /// Whether every flow gets a time series of its own, up to 100 flows.
         pub flow_series: bool,
-        /// Random loss on the bottleneck link, behind the queue: a probability per packet.
-        pub loss: f64,
+        /// Random loss on the bottleneck link, behind the queue.
+        pub loss: Loss,
         /// Random extra delay on the bottleneck link, uniform between zero and this many nanoseconds. It may reorder.
         pub jitter_ns: u64,
+        /// How much each extra delay depends on that of the packet before, from 0 to below 1.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub jitter_correlation: f64,
+        /// Which packets of the bottleneck link overtake others by the whole delay.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub reorder: Option<Reorder>,
+        /// Probability that a packet arrives twice behind the bottleneck.
+        #[serde(skip_serializing_if = "is_zero")]
+        pub duplicate: f64,
+        /// When packets may leave the bottleneck's wire.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub slots: Option<Slots>,
         /// Whether a run's warm-up lasts longer where MSER-5 says so, of its goodput or queue delay. Such a run is made twice.
         #[serde(default)]
         pub mser5: bool,
@@ -221,6 +283,10 @@ fields! {
         #[serde(default)]
         pub captures: Vec<String>,
     }
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// Where packets are recorded.

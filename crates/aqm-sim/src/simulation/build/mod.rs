@@ -24,7 +24,7 @@ use crate::simulation::event_queue::Target;
 use crate::simulation::state::{END, Simulation};
 use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
-use aqm_core::units::{Bytes, Rate, Span, Time};
+use aqm_core::units::{Bytes, Rate, Time};
 
 /// The IP packet that fills an Ethernet frame.
 const FULL_PACKET: u32 = 1500;
@@ -81,7 +81,7 @@ impl Setup {
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(InputError::from)?;
         // A packet that jitters has an event of its own, which names it in fewer bits.
-        if simulation.network.links.iter().any(|link| link.jitter > Span::ZERO) {
+        if simulation.network.links.iter().any(|link| link.wire.is_irregular()) {
             simulation.shared.slab.most = Target::MAX_INDEX - OVERSHOOT;
         }
         let longest = captures.iter().flat_map(|capture| capture.packets()).map(|packet| packet.length).max();

@@ -11,7 +11,6 @@ use crate::network::payloads::Payloads;
 use crate::network::port::PortId;
 use crate::report::RunError;
 use crate::simulation::state::{END, Simulation};
-use aqm_core::units::Span;
 
 impl Simulation {
     /// Every flow: sent = delivered + lost + on its way; what it delivers, the links have carried. Every loss has a cause
@@ -53,7 +52,8 @@ impl Simulation {
         let (metrics, ledger) = (&self.shared.metrics.flows[number], flow.session.ledger);
         let share = &self.shared.metrics.shares[number];
         let losses = self.shared.metrics.losses.of_flow(number);
-        if let Some(problem) = Tally::imbalance(ledger.sent, ledger.received, losses.tally, waiting) {
+        let sent = ledger.sent.plus(losses.doubled);
+        if let Some(problem) = Tally::imbalance(sent, ledger.received, losses.tally, waiting) {
             return Err(problem);
         }
         let measured = [
@@ -103,7 +103,7 @@ impl Simulation {
             return true;
         }
         self.ports.iter().filter_map(|port| port.extras.as_ref()).any(|extras| {
-            extras.impairment.as_ref().is_some_and(|impairment| impairment.jitter > Span::ZERO)
+            extras.impaired.as_ref().is_some_and(|impaired| impaired.wire.impairments().is_irregular())
                 || extras.device.as_ref().is_some_and(|device| device.qdisc.reorders())
         })
     }
@@ -133,7 +133,7 @@ impl Simulation {
     fn check_pauses(&self, waiting: u64) -> Result<(), RunError> {
         let Some(switches) = &self.shared.switches else { return Ok(()) };
         let (count, lost) = (switches.pauses, self.shared.metrics.losses.pauses);
-        if count.sent == count.received + lost + waiting {
+        if count.sent + self.shared.metrics.losses.doubled_pauses == count.received + lost + waiting {
             return Ok(());
         }
         let what = format!(
@@ -155,14 +155,17 @@ impl Simulation {
             if let Some(device) = &extras.device {
                 there[Cause::Discipline as usize] += device.qdisc.counters().dropped_total();
             }
-            if let Some(impairment) = &extras.impairment {
-                let drawn = impairment.drawn(self.network.links[number].loss);
-                if impairment.lost != drawn {
-                    let what =
-                        format!("it lost {} packets, but was to lose {drawn} by chance", impairment.lost);
-                    return Err(self.failed(&self.network.link_name(number), &what));
+            if let Some(impaired) = &extras.impaired {
+                let (lost, doubled) = impaired.drawn();
+                for (what, counted, drawn) in
+                    [("lost", impaired.lost, lost), ("doubled", impaired.doubled, doubled)]
+                {
+                    if counted != drawn {
+                        let what = format!("it {what} {counted} packets, but {drawn} were to be by chance");
+                        return Err(self.failed(&self.network.link_name(number), &what));
+                    }
                 }
-                there[Cause::Impairment as usize] += drawn;
+                there[Cause::Impairment as usize] += lost;
             }
         }
         for cause in Cause::ALL {
@@ -197,7 +200,9 @@ impl Simulation {
             }
             let (mut delivered, mut carried) = (0, 0);
             for number in (0..self.flows.len()).filter(|number| self.goes_through(*number, port)) {
-                let flow = (self.shared.metrics.shares[number].total, metrics.carried(number));
+                // What was doubled behind a port arrives without having been carried.
+                let doubled = self.shared.metrics.losses.of_flow(number).doubled.payload;
+                let flow = (self.shared.metrics.shares[number].total, metrics.carried(number) + doubled);
                 if flow.0 > flow.1 {
                     let what =
                         format!("flow {number} delivered {} bytes, but it carried {} of it", flow.0, flow.1);

@@ -19,7 +19,7 @@ impl Simulation {
             return Err(format!("a wake-up at {} did not come", device.wake_at));
         }
         let done = match &device.trace {
-            Some(trace) => trace.cursor.peek(),
+            Some(trace) => trace.next(),
             None => device.until + device.hold,
         };
         // On a medium others may have their turn first.

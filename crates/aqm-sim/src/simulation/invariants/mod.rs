@@ -60,13 +60,13 @@ impl Simulation {
         for (number, port) in self.ports.iter().enumerate() {
             let (mut there, mut dropped) = (Backlog::default(), Backlog::default());
             if let Some(extras) = &port.extras {
-                alive += extras.impairment.as_ref().map_or(0, |one| one.jittered);
+                alive += extras.impaired.as_ref().map_or(0, |one| one.with_event);
                 if let Some(device) = &extras.device {
                     add(&mut there, device.observed.queued.packets, device.observed.queued.bytes);
-                    let sending = device.trace.as_ref().and_then(|trace| trace.sending);
+                    let sending = device.trace.as_ref().and_then(|trace| trace.sending());
                     let pauses =
                         self.shared.switches.iter().flat_map(|switches| switches.frames(number)).copied();
-                    for id in device.ring.iter().copied().chain(sending.map(|(id, _)| id)).chain(pauses) {
+                    for id in device.ring.iter().copied().chain(sending.map(|(id, _)| *id)).chain(pauses) {
                         add(&mut there, 1, self.shared.slab[id].length.into());
                     }
                     let counters = device.qdisc.counters();

@@ -60,7 +60,7 @@ impl Simulation {
             }
         }
         for (number, (port, last)) in self.ports.iter().zip(last).enumerate() {
-            let is_impaired = port.extras.as_ref().is_some_and(|extras| extras.impairment.is_some());
+            let is_impaired = port.extras.as_ref().is_some_and(|extras| extras.impaired.is_some());
             let Some(out) = port.last_out().filter(|_| last != Time::ZERO && !is_impaired) else { continue };
             let arrives = out + self.network.links[number].delay;
             if last != arrives {
@@ -111,7 +111,7 @@ impl Simulation {
     pub(crate) fn held(&self, port: &Port) -> f64 {
         let Some(device) = port.device() else { return 0.0 };
         let (overhead, sending) = match &device.trace {
-            Some(trace) => (self.overhead, trace.sending.map_or(0.0, |(_, left)| left as f64)),
+            Some(trace) => (self.overhead, trace.sending().map_or(0.0, |(_, left)| *left as f64)),
             None => (0, port.unsent(self.shared.now)),
         };
         let ring = device.ring.iter().map(|&id| f64::from(self.shared.slab[id].length - overhead));

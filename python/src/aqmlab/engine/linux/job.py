@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab._native import Inputs
-from aqmlab.engine.linux import recorded
+from aqmlab.engine.linux import netem, recorded
 from aqmlab.engine.linux.network import Network
 from aqmlab.engine.linux.recorded import Array
 from aqmlab.scenario.flows import CONTROLS as CHOSEN
@@ -36,7 +36,7 @@ MOST_FLOWS = 1000
 # The smallest datagram has a number that the taps know it by.
 SMALLEST_DATAGRAM = 32
 # Options and keys of flows that the guest follows. Any other has its default, or is refused.
-OPTIONS = ("rtt", "access_rate", "duration", "series", "loss")
+OPTIONS = ("rtt", "access_rate", "duration", "series", *netem.OPTIONS)
 KEYS = (
     *("name", "transport", "start", "spacing", "rtt", "size", "iw", "mss", "minrto", "sack", "ecn"),
     *("rate", "packet", "on", "off", "from", "to"),

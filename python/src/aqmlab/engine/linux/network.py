@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aqmlab.engine.linux import tc
+from aqmlab.engine.linux import netem, tc
 from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Flows, Link, Rate, Scenario, Topology
 from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.errors import InputError, about
@@ -68,8 +68,9 @@ class Network:
         self._rate_bps = rate_bps
         self._topology = scenario.topology or _dumbbell(scenario, rate_bps)
         _check(self._topology)
-        lossy = _with_loss(self._topology) if scenario.settings["loss"] else self._topology.links
-        self._links = {(link.source, link.target): link for link in lossy}
+        self._netem = netem.words(scenario.settings)
+        links = _with_netem(self._topology) if self._netem else self._topology.links
+        self._links = {(link.source, link.target): link for link in links}
         self._shapers = {hop: self._shaper(link) for hop, link in self._links.items() if link.queue != PLAIN}
         self._nodes = list(dict.fromkeys(end for pair in self._links for end in pair))
         wires = dict.fromkeys(tuple(sorted(pair, key=self._nodes.index)) for pair in self._links)
@@ -213,9 +214,9 @@ class Network:
             f"delay {self._entry(path)} {number + 1:x} {self.delay(number)}" for number, path in enumerate(self.paths)
         ]
         lines += [f"port {hop[0]} {self._interfaces[hop]} {words}" for hop, words in self._shapers.items()]
-        if loss := self._scenario.settings["loss"]:
-            hop = next(hop for hop in self._links if hop[0] == LOSSY and self._links[hop].loss)
-            lines.append(f"loss {LOSSY} {self._interfaces[hop]} {loss:%}")
+        if self._netem:
+            hop = next(hop for hop in self._links if hop[0] == LOSSY and self._links[hop].wire)
+            lines.append(f"netem {LOSSY} {self._interfaces[hop]} {self._netem}")
         return list(dict.fromkeys(lines))
 
     def _entry(self, path: FlowPath) -> str:
@@ -253,14 +254,17 @@ def _dumbbell(scenario: Scenario, rate_bps: int) -> Topology:
     return Topology(there + back, 1)
 
 
-def _with_loss(topology: Topology) -> list[Link]:
-    """Put a box behind the measured link that loses packets."""
+def _with_netem(topology: Topology) -> list[Link]:
+    """Put a box behind the measured link that does to packets what its wire does."""
     measured = topology.links[topology.measured]
     ends, fast = (measured.source, measured.target), 10**15
     found = []
     for link in topology.links:
         if (link.source, link.target) == ends:
-            found += [replace(link, target=LOSSY, name=link.port), Link(LOSSY, link.target, fast, 0, loss=1.0)]
+            found += [
+                replace(link, target=LOSSY, name=link.port),
+                Link(LOSSY, link.target, fast, 0, wire={"netem": True}),
+            ]
         elif (link.target, link.source) == ends:
             found += [replace(link, target=LOSSY), Link(LOSSY, link.target, fast, 0)]
         else:
@@ -274,7 +278,7 @@ def _check(topology: Topology) -> None:
         raise about("topology", "engine linux has no options of switches")
     if any(link.medium or link.until_arrival for link in topology.links):
         raise about("topology", "engine linux has no shared medium")
-    if any(link.loss for link in topology.links):
-        raise about("topology", "engine linux loses packets behind the measured link only")
+    if any(link.wire for link in topology.links):
+        raise about("topology", "engine linux loses and delays packets behind the measured link only")
     if len(set(pairs)) < len(pairs) or any((far, near) not in pairs for near, far in pairs):
         raise about("topology", "engine linux has one link in each direction between neighbours")

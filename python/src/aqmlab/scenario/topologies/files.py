@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from aqmlab._native import is_tc, translate_tc
 from aqmlab.files import toml
 from aqmlab.scenario import switches
 from aqmlab.scenario.model import ACCESS, PLAIN, TURNS, UNDER_TEST, Discipline, Queue
+from aqmlab.scenario.options import BY_NAME, WIRE
 from aqmlab.scenario.topologies.layout import MOST_LINKS, MOST_SEARCHED, Layout, too_many
 from aqmlab.vocabulary.errors import InputError, unknown
-from aqmlab.vocabulary.units import format_rate, parse_fraction, parse_rate, parse_span
+from aqmlab.vocabulary.units import format_rate, parse_rate, parse_span
 
 # What a [[link]] may say. Loss is that of both directions.
 LINK_KEYS = (
@@ -30,7 +31,7 @@ LINK_KEYS = (
     "access",
     "until_arrival",
     "name",
-    "loss",
+    *WIRE,
 )
 
 
@@ -136,13 +137,11 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
     try:
         rate = parse_rate(str(entry["rate"])) if "rate" in entry else None
         delay = parse_span(str(entry["delay"]))
-        loss = parse_fraction(str(entry.get("loss", 0)))
     except ValueError as error:
         raise InputError(f"{place}{error}") from None
     if rate == 0:
         raise InputError(f"{place}rate: '{format_rate(0)}' is zero")
-    if not 0 <= loss <= 1:
-        raise InputError(f"{place}loss: '{entry['loss']}' is out of range: allowed is 0 to 1")
+    wire = _wire(place, entry)
     medium, until_arrival = str(entry.get("medium", "")), bool(entry.get("until_arrival", False))
     access, name = str(entry.get("access", TURNS)), str(entry.get("name", ""))
     if access not in ACCESS:
@@ -151,10 +150,23 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
         raise InputError(f"{place}name: another link has the name '{name}'")
     queue = _queue(f"{place}queue: ", entry.get("queue", PLAIN))
     share = (medium, access)
-    layout.link(entry["from"], entry["to"], rate, delay, queue, *share, name, until_arrival, loss)
+    layout.link(entry["from"], entry["to"], rate, delay, queue, *share, name, until_arrival, wire)
     if entry.get("both", True):
         back = _queue(f"{place}back: ", entry.get("back", PLAIN))
-        layout.link(entry["to"], entry["from"], rate, delay, back, *share, until_arrival=until_arrival, loss=loss)
+        layout.link(entry["to"], entry["from"], rate, delay, back, *share, until_arrival=until_arrival, wire=wire)
+
+
+def _wire(place: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a link does to packets behind its queue, by the field of a scenario."""
+    found = {}
+    for option in (BY_NAME[name] for name in WIRE if name in entry):
+        try:
+            value = option.read(str(entry[option.name]))
+        except ValueError as error:
+            raise InputError(f"{place}{option.name}: {error}") from None
+        if value != option.value:
+            found[option.field] = value
+    return found
 
 
 def _there(place: str, names: Sequence[str], layout: Layout) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from aqmlab.scenario.cost import SKIP
 from aqmlab.scenario.model import PLAIN, TURNS, Link, Queue, Settings, Topology
@@ -63,7 +65,7 @@ class Layout:
         access: str = TURNS,
         name: str = "",
         until_arrival: bool = False,
-        loss: float = 0.0,
+        wire: Mapping[str, Any] | None = None,
     ) -> None:
         """Add a one-way link; its port is called ``start->end`` unless it has a name.
 
@@ -73,7 +75,7 @@ class Layout:
         """
         if self.most_links is not None and len(self.links) >= 2 * self.most_links:
             raise too_many(self.most_links)
-        link = Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, loss)
+        link = Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, dict(wire or {}))
         self.links.append(link)
         self._taken.add(link.port)
 

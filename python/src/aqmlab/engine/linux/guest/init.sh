@@ -70,7 +70,11 @@ while read -r what box rest; do
 			priomap 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15
 		;;
 	delay) tc -n "$box" qdisc add dev "$1" parent "30:$2" netem delay "$3" limit 200000 ;;
-	loss) tc -n "$box" qdisc add dev "$1" root netem loss "$2" limit 200000 ;;
+	netem)
+		interface=$1
+		shift
+		tc -n "$box" qdisc add dev "$interface" root netem limit 200000 "$@"
+		;;
 	port)
 		interface=$1 shaper=$2 rate=${3}bit
 		shift 3

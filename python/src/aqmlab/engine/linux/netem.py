@@ -1,0 +1,33 @@
+"""What a wire does to packets beside its delay, in the words of netem (tc-netem(8))."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# The options that netem can do here: propagation is on the way back, so that no packet could overtake by it.
+OPTIONS = ("loss", "jitter", "jitter_correlation", "duplicate")
+
+
+def words(settings: Mapping[str, Any]) -> str:
+    """Return the words of ``tc qdisc add ... netem`` for the settings of a scenario; empty for a wire that only delays.
+
+    >>> words({"loss": {"gemodel": {"p": 0.01, "r": 0.1, "bad": 1, "good": 0}}, "jitter_ns": 0, "duplicate": 0.5})
+    'loss gemodel 1.000000% 10.000000% 100.000000% 0.000000% duplicate 50.000000%'
+    >>> words({"loss": 0.0, "jitter_ns": 5_000_000, "jitter_correlation": 0.25, "duplicate": 0.0})
+    'delay 2500000ns 2500000ns 25.000000%'
+
+    """
+    found = []
+    if jitter_ns := settings["jitter_ns"]:
+        # netem's is symmetric about the delay, ours begins at zero.
+        found.append(f"delay {jitter_ns // 2}ns {jitter_ns // 2}ns {settings['jitter_correlation']:%}")
+    if loss := settings["loss"]:
+        model, shares = next(iter(loss.items())) if isinstance(loss, dict) else ("random", {"share": loss})
+        found.append(" ".join(["loss", model, *(f"{share:%}" for share in shares.values())]))
+    if duplicate := settings["duplicate"]:
+        found.append(f"duplicate {duplicate:%}")
+    return " ".join(found)
+
+
+__all__ = ["OPTIONS", "words"]

@@ -5,6 +5,7 @@
 
 pub mod airtime;
 pub mod ampdu;
+pub mod aql;
 pub mod block_ack;
 pub mod channel;
 pub mod edca;

@@ -2,6 +2,7 @@
 
 use super::super::airtime::{Band, Timing};
 use super::super::ampdu::Limits;
+use super::super::aql;
 use super::super::edca::{Access, Rules};
 use super::super::errors::{Errors, ModeTrace};
 use aqm_core::input_error::InputError;
@@ -14,6 +15,15 @@ pub enum Missed {
     Retransmit,
     /// It asks for the block ACK, as ns-3 does (`UseExplicitBarAfterMissedBlockAck`).
     Request,
+}
+
+/// For whom the driver's next aggregate is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DriverOrder {
+    /// Receivers take turns, as in ath9k before Linux 4.11.
+    Turns,
+    /// Whose oldest packet has waited longest, as in ns-3 (`FcfsWifiQueueScheduler`).
+    Oldest,
 }
 
 /// A station, and what lies between it and the access point.
@@ -56,6 +66,10 @@ pub struct Config {
     /// Packets in the queue of the driver, which has one for each receiver and takes turns; with none the queue above is
     /// asked for each aggregate.
     pub driver: u32,
+    /// The order in which the driver serves its receivers.
+    pub order: DriverOrder,
+    /// What the driver and the hardware of the access point may hold in airtime; no limit if none is given.
+    pub aql: Option<aql::Limits>,
 }
 
 impl Config {
@@ -78,6 +92,8 @@ impl Config {
             rts_above: None,
             hardware: 2,
             driver: 0,
+            order: DriverOrder::Turns,
+            aql: None,
         }
     }
 
@@ -88,6 +104,7 @@ impl Config {
     pub fn check(&self) -> Result<(), InputError> {
         self.limits.check()?;
         self.access_point.iter().chain(&self.stations).try_for_each(Access::check)?;
+        self.aql.iter().try_for_each(aql::Limits::check)?;
         if !(1..=1024).contains(&self.window) {
             return Err(InputError::field("window", self.window, "allowed is 1 to 1024"));
         }

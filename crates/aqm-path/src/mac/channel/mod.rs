@@ -11,7 +11,7 @@ mod invariants;
 mod sender;
 
 pub use account::{MediumTotals, StationTotals, jain};
-pub use config::{Config, Missed, Station};
+pub use config::{Config, DriverOrder, Missed, Station};
 
 use super::airtime::Control;
 use super::block_ack::{Arrived, Mpdu};
@@ -21,7 +21,7 @@ use account::Account;
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
-use sender::{Ppdu, Sender};
+use sender::{Ppdu, Sender, View};
 
 /// The access point as a node; stations are numbered from zero.
 pub const ACCESS_POINT: u8 = 255;
@@ -49,8 +49,9 @@ pub struct Msdu {
 
 /// The queues above the MAC.
 pub trait Source {
-    /// The receiver of the packet that this queue sends next: a station, or the access point.
-    fn peek(&mut self, queue: Queue, now: Time) -> Option<u8>;
+    /// The receiver of the packet that this queue sends next: a station, or the access point. A queue with one for each
+    /// station passes over those that may not have more; any other says nothing if its next packet is for such a one.
+    fn peek(&mut self, queue: Queue, now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8>;
 
     /// The next packet for `to`, if there is one. If it is what [`Source::peek`] has said, there is.
     fn take(&mut self, queue: Queue, to: u8, now: Time) -> Option<Msdu>;
@@ -265,12 +266,15 @@ impl Channel {
 
     /// Fills the hardware of a sender, and lets it contend if it has anything to send.
     fn prepare(&mut self, place: usize, now: Time, source: &mut impl Source) {
-        let on_air = self.air.iter().flat_map(|air| &air.sent).any(|sent| sent.sender == place);
+        let mut all = self.air.iter().flat_map(|air| &air.sent);
+        let on_air = all.find(|sent| sent.sender == place).map(|sent| &sent.ppdu);
+        let view = View { config: &self.config, stations: &self.stations, now, on_air };
+        let on_air = on_air.is_some();
         let count = usize::from(self.config.hardware).saturating_sub(usize::from(on_air));
         let sender = &mut self.senders[place];
-        sender.fill(count, &self.config, &self.stations, now, source, &mut self.dropped);
+        sender.fill(count, view, source, &mut self.dropped);
         let has_work = if self.config.hardware == 0 {
-            sender.has_work(source, now)
+            sender.has_work(view, source)
         } else {
             !sender.hardware.is_empty()
         };
@@ -326,7 +330,8 @@ impl Channel {
         let mut sent = Vec::new();
         for &place in senders {
             let sender = &mut self.senders[place];
-            sender.fill(1, &self.config, &self.stations, at, source, &mut self.dropped);
+            let view = View { config: &self.config, stations: &self.stations, now: at, on_air: None };
+            sender.fill(1, view, source, &mut self.dropped);
             let Some(ppdu) = sender.hardware.pop_front() else {
                 // The discipline has dropped what there was.
                 self.contention.withdraw(sender.contender);
@@ -483,7 +488,8 @@ impl Channel {
         if let Some(place) = goes_on {
             let sender = &mut self.senders[place];
             let count = usize::from(self.config.hardware.max(1));
-            sender.fill(count, &self.config, &self.stations, until, source, &mut self.dropped);
+            let view = View { config: &self.config, stations: &self.stations, now: until, on_air: None };
+            sender.fill(count, view, source, &mut self.dropped);
             let at = until + self.config.timing.sifs;
             if self.fits_txop(place, at) {
                 self.continues = Some((place, at));

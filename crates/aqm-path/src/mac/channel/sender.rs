@@ -1,13 +1,14 @@
 //! One queue of a node: what it has taken from the host, and the aggregates that it builds of it.
 
 use super::super::ampdu::Aggregate;
+use super::super::aql;
 use super::super::block_ack::{Mpdu, Originator, Recipient};
 use super::super::edca::ContenderId;
 use super::super::errors::ModeTrace;
 use super::super::rates::Mode;
-use super::config::{Config, Station};
+use super::config::{Config, DriverOrder, Station};
 use super::{ACCESS_POINT, DropCause, Dropped, EVERYBODY, Queue, Source};
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 
 /// A packet that the host has handed over, before it is an MPDU.
@@ -16,6 +17,41 @@ pub(super) struct Held {
     pub(super) id: u64,
     pub(super) octets: u32,
     pub(super) taken: Time,
+}
+
+/// What a sender looks at when it builds.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) config: &'a Config,
+    pub(super) stations: &'a [Station],
+    pub(super) now: Time,
+    /// Its PPDU on the air.
+    pub(super) on_air: Option<&'a Ppdu>,
+}
+
+/// The airtime that a node holds for its receivers, as estimated.
+#[derive(Debug)]
+struct Pending {
+    limits: aql::Limits,
+    of: Vec<(u8, Span)>,
+    total: Span,
+}
+
+impl Pending {
+    fn add(&mut self, to: u8, airtime: Span) {
+        self.total += airtime;
+        match self.of.iter_mut().find(|(station, _)| *station == to) {
+            Some((_, pending)) => *pending += airtime,
+            None => self.of.push((to, airtime)),
+        }
+    }
+
+    /// Multicast has no limit.
+    fn may_release(&self, to: u8) -> bool {
+        let pending =
+            self.of.iter().find(|(station, _)| *station == to).map_or(Span::ZERO, |(_, pending)| *pending);
+        to == EVERYBODY || self.limits.may_release(pending, self.total)
+    }
 }
 
 /// What is on its way to one receiver.
@@ -99,34 +135,62 @@ impl Sender {
     }
 
     /// Whether it has anything to send, or the host has for it.
-    pub(super) fn has_work(&self, source: &mut impl Source, now: Time) -> bool {
-        self.holds_work() || source.peek(self.queue, now).is_some()
+    pub(super) fn has_work(&self, view: View<'_>, source: &mut impl Source) -> bool {
+        let pending = self.pending(view);
+        self.holds_work() || source.peek(self.queue, view.now, &|to| may_release(&pending, to)).is_some()
     }
 
-    /// Builds aggregates until `count` stand ready, or nothing is left.
+    /// Takes packets into the driver's queues, and builds aggregates until `count` stand ready or nothing is left.
     pub(super) fn fill(
         &mut self,
         count: usize,
-        config: &Config,
-        stations: &[Station],
-        now: Time,
+        view: View<'_>,
         source: &mut impl Source,
         dropped: &mut Vec<Dropped>,
     ) {
-        while self.hardware.len() < count
-            && let Some(ppdu) = self.build(config, stations, now, source, dropped)
-        {
-            self.hardware.push_back(ppdu);
+        let mut pending = self.pending(view);
+        loop {
+            self.fill_driver(view, &mut pending, source);
+            if self.hardware.len() >= count {
+                return;
+            }
+            let before = dropped.len();
+            match self.build(view, &mut pending, source, dropped) {
+                Some(ppdu) => self.hardware.push_back(ppdu),
+                // All that the driver held had expired: there is room for more.
+                None if dropped.len() > before => pending = self.pending(view),
+                None => return,
+            }
         }
     }
 
+    /// The airtime that it holds for each receiver, if there are limits; only the access point has them.
+    fn pending(&self, view: View<'_>) -> Option<Pending> {
+        let limits = view.config.aql.filter(|_| self.queue.node == ACCESS_POINT)?;
+        let mut pending = Pending { limits, of: Vec::new(), total: Span::ZERO };
+        let mut add = |to: u8, octets: u32| pending.add(to, aql::estimate(self.mode(to, view), octets));
+        for ppdu in self.hardware.iter().chain(view.on_air) {
+            ppdu.mpdus.iter().for_each(|mpdu| add(ppdu.to, mpdu.octets));
+        }
+        for session in &self.sessions {
+            let sent = session.originator.waiting().chain(&session.unknown);
+            sent.for_each(|mpdu| add(session.to, mpdu.octets));
+            session.packets.iter().for_each(|held| add(session.to, held.octets));
+        }
+        Some(pending)
+    }
+
     /// Takes packets from the host into the driver's queues, up to its limit.
-    fn fill_driver(&mut self, config: &Config, now: Time, source: &mut impl Source) {
+    fn fill_driver(&mut self, view: View<'_>, pending: &mut Option<Pending>, source: &mut impl Source) {
+        let (config, now) = (view.config, view.now);
         let mut in_driver: usize = self.sessions.iter().map(|session| session.packets.len()).sum();
         while in_driver < config.driver as usize
-            && let Some(to) = source.peek(self.queue, now)
+            && let Some(to) = source.peek(self.queue, now, &|to| may_release(pending, to))
         {
             let Some(msdu) = source.take(self.queue, to, now) else { break };
+            if let Some(pending) = pending {
+                pending.add(to, aql::estimate(self.mode(to, view), msdu.octets));
+            }
             let held = Held { id: msdu.id, octets: msdu.octets, taken: now };
             self.session(to, config.window).packets.push_back(held);
             in_driver += 1;
@@ -137,14 +201,20 @@ impl Sender {
     /// For whom the next aggregate is, and whether it may take packets from the host. With packets in the driver's queues
     /// its receivers take turns. Otherwise the host's queue says whose turn it is, and what the MAC holds for a receiver
     /// goes with it; alone only if the host has nothing for it, after those who were served longer ago.
-    fn next_receiver(&mut self, config: &Config, now: Time, source: &mut impl Source) -> Option<(u8, bool)> {
-        self.fill_driver(config, now, source);
-        let (queue, has_driver) = (self.queue, config.driver > 0);
+    fn next_receiver(
+        &self,
+        view: View<'_>,
+        pending: &Option<Pending>,
+        source: &mut impl Source,
+    ) -> Option<(u8, bool)> {
+        let (queue, has_driver) = (self.queue, view.config.driver > 0);
+        let by_age = has_driver && view.config.order == DriverOrder::Oldest;
         let mut waiting: Option<(u64, u8)> = None;
         for session in self.sessions.iter().filter(|session| session.has_work()) {
-            let is_longer = waiting.is_none_or(|(built, _)| session.built < built);
+            let key = if by_age { session.oldest().as_nanos() } else { session.built };
+            let is_longer = waiting.is_none_or(|(longest, _)| key < longest);
             if is_longer && (has_driver || !source.waits(queue, session.to)) {
-                waiting = Some((session.built, session.to));
+                waiting = Some((key, session.to));
             }
         }
         let held = waiting.map(|(_, to)| (to, false));
@@ -154,7 +224,8 @@ impl Sender {
         let of = |to: u8| self.sessions.iter().find(|session| session.to == to);
         // A receiver whose window is full must acknowledge first.
         let is_blocked = |to: u8| of(to).is_some_and(|one| !one.originator.has_room() && !one.has_work());
-        let Some(turn) = source.peek(queue, now).filter(|to| !is_blocked(*to)) else { return held };
+        let may = |to: u8| may_release(pending, to) && !is_blocked(to);
+        let Some(turn) = source.peek(queue, view.now, &may) else { return held };
         let served = of(turn).map_or(0, |session| session.built);
         match waiting {
             Some((built, _)) if built < served => held,
@@ -164,15 +235,15 @@ impl Sender {
 
     fn build(
         &mut self,
-        config: &Config,
-        stations: &[Station],
-        now: Time,
+        view: View<'_>,
+        pending: &mut Option<Pending>,
         source: &mut impl Source,
         dropped: &mut Vec<Dropped>,
     ) -> Option<Ppdu> {
+        let View { config, now, .. } = view;
         loop {
-            let (to, may_take) = self.next_receiver(config, now, source)?;
-            let mode = *self.mode(to, config, stations, now);
+            let (to, may_take) = self.next_receiver(view, pending, source)?;
+            let mode = *self.mode(to, view);
             let dropped_before = dropped.len();
             self.built += 1;
             let (built, queue) = (self.built, self.queue);
@@ -190,8 +261,11 @@ impl Sender {
             let mut taken = 0;
             // A retry that does not fit goes before what is new.
             while session.originator.retries() == 0 && session.originator.has_room() {
-                if session.packets.is_empty() && may_take {
+                if session.packets.is_empty() && may_take && may_release(pending, to) {
                     let Some(msdu) = source.take(queue, to, now) else { break };
+                    if let Some(pending) = pending {
+                        pending.add(to, aql::estimate(&mode, msdu.octets));
+                    }
                     session.packets.push_back(Held { id: msdu.id, octets: msdu.octets, taken: now });
                     taken += 1;
                 }
@@ -216,7 +290,8 @@ impl Sender {
     }
 
     /// The mode of a transmission to `to`.
-    fn mode<'a>(&self, to: u8, config: &'a Config, stations: &'a [Station], now: Time) -> &'a Mode {
+    fn mode<'a>(&self, to: u8, view: View<'a>) -> &'a Mode {
+        let View { config, stations, now, .. } = view;
         let modes = |station: u8| ModeTrace::at(&stations[usize::from(station)].modes, now);
         match (self.queue.node, to) {
             // Multicast leaves at the lowest basic rate.
@@ -256,11 +331,22 @@ impl Sender {
     }
 }
 
+/// Whether a receiver may be given another packet.
+fn may_release(pending: &Option<Pending>, to: u8) -> bool {
+    pending.as_ref().is_none_or(|pending| pending.may_release(to))
+}
+
 impl Session {
     /// Whether something can be sent: new packets only within the window.
     fn has_work(&self) -> bool {
         let has_new = !self.packets.is_empty() && self.originator.has_room();
         self.wants_request() || self.originator.retries() > 0 || has_new
+    }
+
+    /// When the first that it would send was taken from the queue.
+    fn oldest(&self) -> Time {
+        let again = self.originator.first_retry().map(|mpdu| mpdu.taken);
+        again.or(self.packets.front().map(|held| held.taken)).unwrap_or(Time::ZERO)
     }
 
     /// Whether a block ACK request is to be sent, as the window has moved over what was given up.

@@ -1,6 +1,7 @@
 use super::super::airtime::Band;
 use super::super::ampdu::{LONGEST_PPDU, Limits};
-use super::super::edca::{Countdown, Rules};
+use super::super::aql;
+use super::super::edca::{Access, Countdown, Rules};
 use super::super::errors::ModeTrace;
 use super::super::rates::Mode;
 use super::*;
@@ -46,18 +47,19 @@ impl Host {
 }
 
 impl Source for Host {
-    fn peek(&mut self, queue: Queue, _now: Time) -> Option<u8> {
+    fn peek(&mut self, queue: Queue, _now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8> {
         let packets = self.queues.get(&queue)?;
         match self.order {
-            Order::Fifo => packets.front().map(|packet| packet.0),
+            Order::Fifo => packets.front().map(|packet| packet.0).filter(|to| may(*to)),
             Order::Airtime => {
-                packets.iter().map(|packet| packet.0).min_by_key(|to| self.airtime[usize::from(*to)])
+                let receivers = packets.iter().map(|packet| packet.0).filter(|to| may(*to));
+                receivers.min_by_key(|to| self.airtime[usize::from(*to)])
             }
         }
     }
 
     fn take(&mut self, queue: Queue, to: u8, now: Time) -> Option<Msdu> {
-        let (is_fifo, next) = (self.order == Order::Fifo, self.peek(queue, now)?);
+        let (is_fifo, next) = (self.order == Order::Fifo, self.peek(queue, now, &|_| true)?);
         let packets = self.queues.get_mut(&queue)?;
         // A single queue has nothing for another station than that of its first packet.
         let place =
@@ -123,10 +125,9 @@ fn run(
 
 /// The three stations of "Ending the Anomaly" (USENIX ATC 2017, table 1), to which 60 Mbit/s of UDP each are offered: Mbit/s,
 /// airtime shares and mean aggregates in octets.
-fn saturated(order: Order, driver: u32) -> ([f64; 3], [f64; 3], [f64; 3]) {
+fn saturated(order: Order, config: Config) -> ([f64; 3], [f64; 3], [f64; 3], [f64; 3]) {
     let modes = ["ht-mcs15-400ns", "ht-mcs15-400ns", "ht-mcs0-400ns"];
     let stations = modes.map(|text| station(text, Errors::None)).to_vec();
-    let config = Config { driver, ..Config::of(Band::Ghz5) };
     let mut channel = Channel::new(config, stations, 1, "test").unwrap();
     let mut host = Host::new(order);
     let (seconds, mut offered, mut arrivals) = (10, 0, Random::stream(1, "arrivals"));
@@ -155,27 +156,30 @@ fn saturated(order: Order, driver: u32) -> ([f64; 3], [f64; 3], [f64; 3]) {
     let rates = totals.map(|one| one.octets_down as f64 * 8.0 / 1e6 / seconds as f64);
     let shares = totals.map(|one| one.airtime().as_nanos() as f64 / all as f64);
     let aggregates = totals.map(|one| one.aggregate_mean_packets().unwrap() * 1544.0);
-    println!(
-        "{order:?} driver {driver}: {rates:.1?} {:.1} {shares:.3?} {aggregates:.0?}",
-        rates.iter().sum::<f64>()
-    );
-    (rates, shares, aggregates)
+    let driver = totals.map(|one| one.driver.as_millis_f64() / one.released as f64);
+    let total: f64 = rates.iter().sum();
+    println!("{order:?}: {rates:.1?} {total:.1} {shares:.3?} {aggregates:.0?} {driver:.1?} ms");
+    (rates, shares, aggregates, driver)
+}
+
+/// ath9k's driver takes 123 packets (ATH_MAX_QDEPTH).
+fn above() -> Config {
+    Config { driver: 123, ..Config::of(Band::Ghz5) }
 }
 
 #[test]
 fn a_slow_station_takes_the_air_in_a_fifo_and_a_third_of_it_by_airtime() {
-    // ath9k's driver takes 123 packets (ATH_MAX_QDEPTH).
-    let (fifo, shares, small) = saturated(Order::Fifo, 123);
-    // As in any FIFO to which equal loads are offered, each has the same: ns-3 has 5.98 + 5.95 + 5.96 = 17.9 Mbit/s. The
-    // paper measured 7.1 + 6.3 + 5.3 = 18.7: there the driver lost packets of the slow station, and it had 79 % of the air.
+    let (fifo, shares, small, _) = saturated(Order::Fifo, above());
+    // As in any FIFO to which equal loads are offered, each has the same. The paper measured 7.1 + 6.3 + 5.3 = 18.7 Mbit/s:
+    // there the driver lost packets of the slow station, and it had 79 % of the air.
     let total: f64 = fifo.iter().sum();
-    assert!((total / 17.9 - 1.0).abs() < 0.1, "{fifo:?}");
+    assert!((15.0..20.0).contains(&total), "{fifo:?}");
     assert!(fifo.iter().all(|rate| (rate / total * 3.0 - 1.0).abs() < 0.05), "{fifo:?}");
     assert!((0.74..0.90).contains(&shares[2]), "{shares:?}");
-    let (fair, shares, large) = saturated(Order::Airtime, 0);
+    let (fair, shares, large, _) = saturated(Order::Airtime, Config::of(Band::Ghz5));
     // 38.8 + 35.6 + 2.0 = 76.4 measured, 86.8 by the model.
     let total: f64 = fair.iter().sum();
-    assert!((72.0..90.0).contains(&total), "{total}");
+    assert!((72.0..95.0).contains(&total), "{total}");
     for share in shares {
         assert!((share - 1.0 / 3.0).abs() < 0.02, "{shares:?}");
     }
@@ -185,6 +189,29 @@ fn a_slow_station_takes_the_air_in_a_fifo_and_a_third_of_it_by_airtime() {
         assert!(large[fast] / small[fast] > 3.0, "{small:?} {large:?}");
     }
     assert!((small[2] - large[2]).abs() < 300.0, "{small:?} {large:?}");
+}
+
+#[test]
+fn ns3_has_the_same_total_with_its_own_queue() {
+    // ns-3.44: a queue of 500 packets in the MAC, served in the order of arrival, and aggregates of up to 5.484 ms that are
+    // built when the medium is won. Measured there for these stations: 5.98 + 5.95 + 5.96 = 17.9 Mbit/s.
+    let limits = Limits { time: LONGEST_PPDU, ..Limits::ATH9K };
+    let order = DriverOrder::Oldest;
+    let config = Config { limits, hardware: 0, driver: 500, order, access_point: Access::STATION, ..above() };
+    let (rates, ..) = saturated(Order::Fifo, config);
+    let total: f64 = rates.iter().sum();
+    assert!((total / 17.9 - 1.0).abs() < 0.05, "{rates:?}");
+}
+
+#[test]
+fn airtime_queue_limits_keep_a_device_short_and_its_throughput() {
+    let deep = Config { driver: 1000, ..above() };
+    let (free, _, _, long) = saturated(Order::Airtime, deep.clone());
+    let (limited, _, _, short) = saturated(Order::Airtime, Config { aql: Some(aql::Limits::LINUX), ..deep });
+    let total = |rates: [f64; 3]| rates.iter().sum::<f64>();
+    // 12 ms of airtime last 36 ms if the station has a third of it, and one aggregate more may be ahead.
+    assert!(long[2] > 300.0 && short.iter().all(|delay| *delay < 40.0), "{long:?} {short:?}");
+    assert!(total(limited) > total(free), "{limited:?} {free:?}");
 }
 
 #[test]
@@ -429,6 +456,8 @@ fn by_chance(random: &mut Random) -> (Channel, u8) {
         rts_above: [None, Some(0), Some(2000)][below(random, 3) as usize],
         hardware: below(random, 4) as u8,
         driver: [0, 0, 3, 123][below(random, 4) as usize],
+        order: [DriverOrder::Turns, DriverOrder::Oldest][below(random, 2) as usize],
+        aql: [None, Some(aql::Limits::LINUX)][below(random, 2) as usize],
         ..Config::of(if below(random, 2) == 0 { Band::Ghz5 } else { Band::Ghz2_4 })
     };
     (Channel::new(config, stations, random.next_u64(), "chance").unwrap(), count)

@@ -44,7 +44,7 @@ def sweep_line(result: Result) -> str:
             fixed.append(write(values.pop()))
     settings = f"{len(result.points)} settings: {'; '.join(varied)}" if varied else ""
     flows = {(*one["flows"], *one["capture"]) for one in result.scenarios}
-    traffic = _traffic(scenario["flows"], scenario["capture"]) if len(flows) == 1 else ""
+    traffic = _traffic(scenario) if len(flows) == 1 else ""
     parts = [settings, _links(result), ", ".join(fixed), traffic]
     return " · ".join(part for part in (*parts, _runs(scenario)) if part)
 

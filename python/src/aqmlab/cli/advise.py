@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,15 +20,24 @@ if TYPE_CHECKING:
     from aqmlab.advice import Advice, Line
     from aqmlab.advice.thresholds import Figure
 
-# A longer name of a setup stands in a line of its own, so that the table has room in 80 columns.
-LONGEST_NAME = 13
+# A longer name of a setup stands in a line of its own.
+LONGEST_NAME = 16
+# Rates as providers name them: 50/10, or with units.
+_RATES = re.compile(r"([^/\s]+)\s*/\s*([^/\s]+)")
 # Lines that are none of a home's own, and what to do about them today.
 WIRELESS = ("wifi", "wi-fi", "wlan")
 
 
 def advise(
-    down: Annotated[str, typer.Option("--down", metavar="R", help="Rate towards the home, or a link trace (LTE).")],
-    up: Annotated[str, typer.Option("--up", metavar="R", help="Rate from the home, or a link trace: its mean rate.")],
+    rates: Annotated[
+        str, typer.Argument(metavar="[DOWN/UP]", help="Both rates in Mbit/s, as providers name them: 50/10.")
+    ] = "",
+    down: Annotated[
+        str, typer.Option("--down", metavar="R", help="Rate towards the home, or a link trace (LTE).")
+    ] = "",
+    up: Annotated[
+        str, typer.Option("--up", metavar="R", help="Rate from the home, or a link trace: its mean rate.")
+    ] = "",
     linklayer: Annotated[
         OptText,
         typer.Option("--linklayer", metavar="KIND", help="adsl, vdsl, cable, fibre, lte, starlink."),
@@ -69,6 +79,8 @@ def advise(
 
     For example:
 
+    aqmlab advise 50/10
+
     aqmlab advise --down 16mbit --up 1mbit --linklayer adsl
 
     aqmlab advise --down 250mbit --up 25mbit --linklayer cable --rtt 20ms
@@ -85,6 +97,7 @@ def advise(
     except ValueError as error:
         raise InputError(f"--interface: {error}") from None
     check_target(as_json, force=force)
+    down, up = _rates(rates, down, up)
     line = _line(down, up, linklayer, overhead, rtt, modem_buffer, share)
     folder = store.dated("advise") if out is None else out
     with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
@@ -93,10 +106,9 @@ def advise(
     write_json(json_text(advice_json.document(found, interface)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
-        for part in _shown(found, interface):
+        for part in _shown(found, interface, console.width):
             # Lines to copy are never wrapped or cut.
             console.print(part, soft_wrap=isinstance(part, str))
-        console.print(*(Text(f"warning: {one}", style="yellow") for one in bytes_per_second([down, up])), sep="\n")
         console.print(show.open_page(shown))
     elif as_json != "-":
         give(folder)
@@ -111,6 +123,39 @@ def check_rate(rate_bps: int, text: str, also: str = "") -> None:
         raise InputError(f"{text} is out of range: allowed is 100kbit to 10gbit{also}")
 
 
+def _rates(rates: str, down: str, up: str) -> tuple[str, str]:
+    """Return the rates of a line, given as ``50/10`` or by option.
+
+    >>> _rates("50/10", "", ""), _rates("1gbit/50mbit", "", ""), _rates("", "16mbit", "1mbit")
+    (('50mbit', '10mbit'), ('1gbit', '50mbit'), ('16mbit', '1mbit'))
+
+    """
+    if not rates:
+        missing = [name for name, text in (("--down", down), ("--up", up)) if not text]
+        if missing:
+            raise InputError(
+                f"{' and '.join(missing)}: missing: give both rates, as 'aqmlab advise 50/10' for 50 Mbit/s down and "
+                "10 Mbit/s up"
+            )
+        return down, up
+    if down or up:
+        raise InputError(f"'{rates}': contradicts {'--down' if down else '--up'}: give the rates once")
+    found = _RATES.fullmatch(rates)
+    if found is None:
+        from aqmlab.advice import layer
+
+        try:
+            layer(rates)
+        except ValueError:
+            is_layer = rates.lower() in WIRELESS
+        else:
+            is_layer = True
+        example = f"50/10 --linklayer {rates}" if is_layer else "50/10"
+        raise InputError(f"'{rates}' is not DOWN/UP: give both rates in Mbit/s, as 'aqmlab advise {example}'")
+    one, other = (f"{text}mbit" if text.replace(".", "", 1).isdigit() else text for text in found.groups())
+    return one, other
+
+
 def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, modem_buffer: str, share: str) -> Line:
     from aqmlab.advice import Line, layer
     from aqmlab.files import shipped
@@ -120,6 +165,11 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
     def rate(option: str, text: str) -> tuple[int, str]:
         """A rate, or the mean rate of a link trace and its name."""
         try:
+            if bytes_per_second([text]):
+                # What a provider means by Mbps is an eighth of what tc does.
+                meant = re.sub("bps", "bit", text, flags=re.IGNORECASE).lower()
+                also = f"for bits write {meant}, for bytes {format_rate(parse_rate(text))}"
+                raise InputError(f"'{text}' is bytes a second in tc's notation: {also}")
             recorded = text if text.startswith(STEPS) else shipped.link_trace(text)
             trace = None if recorded is None else link_trace(str(recorded))
             if trace is None and is_file_name(text):
@@ -173,12 +223,12 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
     return Line(down_bps, up_bps, kind, trace, rtt, modem_buffer, part)
 
 
-def _shown(advice: Advice, interface: str) -> list[RenderableType]:
+def _shown(advice: Advice, interface: str, width: int) -> list[RenderableType]:
     from aqmlab.advice import autorate, paste, words
 
     headline, reason, *others = words.sentences(advice)
     parts: list[RenderableType] = [Text(headline, style="bold"), Text(reason), "", *map(Text, others), ""]
-    parts += [_table(advice), Text(words.LEGEND, style="dim"), ""]
+    parts += [_table(advice, width), Text(words.LEGEND, style="dim"), ""]
     found = paste.interfaces(advice.line, interface)
     for title, lines in (
         (f"Linux ({found})", paste.tc(advice.chosen, advice.line, interface)),
@@ -196,7 +246,7 @@ def _shown(advice: Advice, interface: str) -> list[RenderableType]:
     return [*parts, *(Text(f"warning: {one}", style="yellow") for one in warnings), ""]
 
 
-def _table(advice: Advice) -> RenderableType:
+def _table(advice: Advice, width: int) -> RenderableType:
     from aqmlab.advice.thresholds import FIGURES
     from aqmlab.advice.verdict import PING
     from aqmlab.cli import columns
@@ -210,7 +260,7 @@ def _table(advice: Advice) -> RenderableType:
             is_worse = figure.name in one.worse
             cells.append(columns.marked(one.shown(figure), "*" if is_worse else "", style="red" if is_worse else ""))
         lines.append((one.name, cells))
-    return columns.table(heads, lines, left=LONGEST_NAME)
+    return columns.table(heads, lines, left=LONGEST_NAME, width=width)
 
 
 def _head(figure: Figure) -> tuple[str, str]:

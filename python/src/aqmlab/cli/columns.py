@@ -19,6 +19,7 @@ def table(
     *,
     styled: str = "bold",
     left: int = LONGEST_NAME,
+    width: int | None = None,
 ) -> RenderableType:
     """Return a table.
 
@@ -27,6 +28,7 @@ def table(
         lines: the name of each, and its cells, in which a value's marks stand to the right of its digits.
         styled: how titles look.
         left: a longer name stands in a line of its own.
+        width: of the terminal: for columns that need more of it, fewer names stand in front of them.
 
     """
     titles, units = _shared(heads)
@@ -35,7 +37,10 @@ def table(
         for place in range(len(heads))
     ]
     names = [Text(name) for name, _ in lines]
-    left = min(max((name.cell_len for name in names), default=0), left)
+    _widen(titles, widths)
+    if width is not None:
+        left = min(left, max(width - sum(widths) - GAP * len(widths), 0))
+    left = max((name.cell_len for name in names if name.cell_len <= left), default=0)
     parts: list[RenderableType] = [_titles(titles, widths, left, styled)] if any(title for title, _ in titles) else []
     if any(units):
         parts.append(_row(Text(""), [Text(unit, "dim") for unit in units], widths, left))
@@ -73,17 +78,23 @@ def _shared(heads: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, int]], li
     return titles, units
 
 
-def _titles(titles: Sequence[tuple[str, int]], widths: list[int], left: int, style: str) -> Text:
-    """Return the line of titles, each ending with its last column; columns are made as wide as it needs."""
+def _widen(titles: Sequence[tuple[str, int]], widths: list[int]) -> None:
+    """Make columns as wide as the titles above them need, with the room for a mark."""
+    place = 0
+    for title, count in titles:
+        span = sum(widths[place : place + count]) + GAP * (count - 1)
+        widths[place] += max(len(title) + 1 - span, 0)
+        place += count
+
+
+def _titles(titles: Sequence[tuple[str, int]], widths: Sequence[int], left: int, style: str) -> Text:
+    """Return the line of titles, each ending with its last column."""
     line = Text(" " * left)
     place = 0
     for title, count in titles:
         # The room for a mark stays free.
         needed = len(title) + 1
         span = sum(widths[place : place + count]) + GAP * (count - 1)
-        if span < needed:
-            widths[place] += needed - span
-            span = needed
         line.append(" " * (GAP + span - needed)).append(title, style).append(" ")
         place += count
     return line

@@ -93,6 +93,10 @@ class _Built(Mapping[str, Any]):
             self.known[name] = _build(name, PLACES[name])
         return self.known[name]
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a command; unlike a mapping's own, with whatever goes wrong while it is built."""
+        return self[name] if name in PLACES else default
+
     def __iter__(self) -> Iterator[str]:
         return iter(PLACES)
 

@@ -18,8 +18,8 @@ from conftest import Command
 from aqmlab import experiment, papers, scenario
 from aqmlab.files import shipped
 from aqmlab.live import checkup
+from aqmlab.papers import glossary, reproduction, summary, workspace
 from aqmlab.papers import paper as folders
-from aqmlab.papers import reproduction, workspace
 from aqmlab.papers.claims import Measure
 from aqmlab.papers.paper_values import Printed, printed
 from aqmlab.results import Result
@@ -658,3 +658,19 @@ class Named:
     """The part of a result that names need."""
 
     scenarios: list[dict[str, Any]]
+
+
+def every_name_of_a_measure_or_factor_in_a_papers_table_is_explained() -> None:
+    def stands(name: str, *texts: str) -> bool:
+        return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for text in texts)
+
+    paper = folders.find("s-pie")
+    table = {line.id: line for line in summary.of_folder(paper)}
+    names = glossary.of_table(paper, list(table.values()))
+    factors = {one.name for one in paper.factors if stands(one.name, *(line.sensitive for line in table.values()))}
+    claims = [claim for claim in paper.claims if claim.id in table]
+    measures = {name for claim in claims for name in claim.measures if name and stands(name, *table[claim.id].ours)}
+    assert "red_law" in factors
+    assert "s1-early" in measures
+    assert {name.partition(" (")[0] for name, _ in names} == factors | measures
+    assert all(meaning for _, meaning in names)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from aqmlab.papers.paper import Paper
     from aqmlab.papers.summary import Line
 
+# More names of measures and factors are on the page alone, or with -v.
+MOST_NAMES = 12
 STYLES = {
     "reproduced": "green",
     "reproduced in part": "yellow",
@@ -174,7 +176,7 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     from rich.console import Group
 
     from aqmlab.cli.search import shown as searched
-    from aqmlab.papers import cards, summary
+    from aqmlab.papers import cards, glossary, summary
     from aqmlab.papers.table import counts
     from aqmlab.papers.verdicts import by_chance
 
@@ -183,6 +185,14 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     parts += [Text(paper.summary.text), ""] if paper.summary.text else []
     lines = summary.of_reproduction(reproduction)
     parts += [_summary(lines), "", Text(summary.KEY, style="dim"), ""] if lines else []
+    names = glossary.of_table(paper, lines)
+    if len(names) <= MOST_NAMES or verbose:
+        parts += [Text(f"{name}: {meaning}", style="dim") for name, meaning in names]
+    else:
+        parts.append(
+            Text("The page explains the names of measures and factors, below its table; -v here.", style="dim")
+        )
+    parts.append("")
     parts += [
         part for text in (cards.alone(reproduction), cards.limits(reproduction)) if text for part in (Text(text), "")
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from aqmlab import plots
 from aqmlab.files import disk
-from aqmlab.papers import cards, drawing, provenance, search_page, searching, summary, tables, workspace
+from aqmlab.papers import cards, drawing, glossary, provenance, search_page, searching, summary, tables, workspace
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
@@ -87,6 +87,7 @@ def render_page(
             lines=summary.of_reproduction(reproduction),
             heads=summary.HEADS,
             key=summary.KEY,
+            names=glossary.of_table(paper, summary.of_reproduction(reproduction)),
             meanings=MEANINGS,
             opening=cards.opening(space),
             limits=" ".join(text for text in (cards.alone(reproduction), cards.limits(reproduction)) if text),

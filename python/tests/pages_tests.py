@@ -69,6 +69,9 @@ def the_answer_says_where_nothing_differs_or_nothing_can_be_said() -> None:
     )
     assert [one.words for one in over_settings(swept)] == ["similar queue delay; similar goodput"]
     assert flips(swept) == []
+    # Two seeds show nothing of a queue that is far shorter: that is no likeness.
+    apart = aqmlab.sweep(sweep={"rtt": "20ms,40ms"}, aqm=["fifo", "codel"], seeds=2, **{**options, "duration": "4s"})
+    assert "similar queue delay" not in over_settings(apart)[0].words
     alone = aqmlab.sweep(sweep={"rtt": "10ms..70ms*7"}, aqm="fifo", seeds=1, **options)
     assert re.fullmatch(r"Mean queue delay: from [\d.]+ m?s \(rtt \d+ms\) to .*\.", ranges(alone)[0])
 

@@ -23,6 +23,8 @@ ASKED = ("qdelay_mean_ms", "goodput_mbit")
 MOST_EFFECTS = 3
 # Above this ratio, "10 times" is easier than "900 % more".
 TIMES = 3.0
+# Values within this ratio are similar, if no difference between them is clear.
+SIMILAR = 1.1
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,14 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
         names = " or ".join(noun(metrics.find(one.metric)) for one in rest)
         return f"no clear difference from {reference} in {names}" if names else f"no clear difference from {reference}"
     parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
-    return ", ".join([*parts, *(f"similar {noun(metrics.find(one.metric))}" for one in rest)])
+    return ", ".join([*parts, *(unclear([one]) for one in rest)])
+
+
+def unclear(same: Sequence[Comparison]) -> str:
+    """Say that a metric does not differ beyond chance; it is similar only where its values are near, too."""
+    what = noun(metrics.find(same[0].metric))
+    are_near = all(one.difference.estimate.value == 0.0 or _size(one) < math.log(SIMILAR) for one in same)
+    return f"similar {what}" if are_near else f"no clear difference in {what}"
 
 
 def _is_shown(one: Comparison) -> bool:

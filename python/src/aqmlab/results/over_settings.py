@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.results import swept
 from aqmlab.results.differences import QOE, Comparison
-from aqmlab.results.headline import ASKED, TIMES, Headline, noun, percent
+from aqmlab.results.headline import ASKED, TIMES, Headline, noun, percent, unclear
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.units import readable
 
@@ -88,7 +88,7 @@ def _effects(result: Result, comparisons: Sequence[Comparison], name: str) -> st
     clear = [one for one in own if one.difference.is_distinguishable or not several]
     what = noun(metrics.find(name))
     if not clear:
-        return f"similar {what}" if name in ASKED else ""
+        return unclear(own) if name in ASKED else ""
     parts = []
     for more, side in (
         ("less", [one for one in clear if one.difference.estimate.value < 0.0]),

@@ -150,6 +150,7 @@ docs: $(NATIVE) ## write the reference pages of docs, the manual page, the schem
 	$(BIN)/python scripts/reference_pages.py docs/reference
 	$(BIN)/python scripts/keywords.py python/src/aqmlab/scenario/keywords.py
 	$(BIN)/python scripts/architecture_picture.py docs/explanation/architecture.svg
+	$(BIN)/python benches/instructions.py --page
 	$(BIN)/python scripts/man_page.py python/wheel/data/share/man/man1/aqmlab.1
 	$(BIN)/python scripts/discipline_pages.py docs/reference/disciplines
 	rm -rf .build/first

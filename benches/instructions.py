@@ -1,6 +1,6 @@
 """Instructions per packet, compared with recorded counts: what continuous integration can measure.
 
-    python benches/instructions.py [--write]
+    python benches/instructions.py [--write | --page]
 
 Seconds depend on the machine and its other load; instructions, counted by callgrind as the difference of two run
 lengths, hardly do. Every discipline is counted under two loads, those that were slow in congestion under a third, and
@@ -153,7 +153,11 @@ def main() -> int:
     """Measures, prints, compares or writes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the counts down instead of comparing them")
+    parser.add_argument("--page", action="store_true", help="only put the recorded counts into README.md")
     options = parser.parse_args()
+    if options.page:
+        splice_tables.write_or_print(PAGE, {(BEGIN, END): lines(json.loads(WRITTEN.read_text()))})
+        return 0
     if shutil.which("valgrind") is None:
         sys.exit("instructions are counted by valgrind: apt-get install valgrind")
     found = measure()

@@ -17,7 +17,7 @@ from conftest import ROOT, Command
 
 import aqmlab as package
 from aqmlab.scenario.flows import keys_of
-from aqmlab.scenario.kinds import KINDS
+from aqmlab.scenario.kinds import KINDS, TRANSPORTS
 from aqmlab.scenario.options import BY_NAME
 from aqmlab.vocabulary.metrics import METRICS
 
@@ -62,7 +62,18 @@ def flows_list_and_show_name_every_kind_and_key(aqmlab: Command) -> None:
         assert [room for room, out in listed.items() if f"\n{kind.name} " in out] == [kind.extension]
         ended = aqmlab("flows", "show", kind.name)
         assert ended.status == 0
-        assert all(f"\n{name} " in ended.out for name in keys_of(kind))
+        keys = keys_of(kind).values()
+        assert all((f"\n{key.name} " in ended.out) == (not key.group) for key in keys)
+        rules = aqmlab("flows", "show", kind.name, "--all").out
+        assert all((f"\n{key.name} " in rules) == key.group.of_profiles for key in keys if key.group)
+
+
+@pytest.mark.parametrize("kind", [one.name for one in TRANSPORTS.values() if one.form == "tcp"])
+def the_keys_of_a_transport_fit_on_one_screen(aqmlab: Command, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = aqmlab("flows", "show", kind).out.splitlines()
+    assert 24 <= len(lines) <= 40
+    assert max(map(len, lines)) <= 80
 
 
 def metrics_list_names_every_metric_and_observers_are_listed_apart(aqmlab: Command) -> None:
@@ -90,12 +101,12 @@ def an_old_option_is_answered_with_the_new_one(aqmlab: Command, typed: str, says
 
 
 def flows_show_has_a_column_for_each_profile_and_the_source_of_each_rule(aqmlab: Command) -> None:
-    lines = aqmlab("flows", "show", "cubic").out.splitlines()
-    heading = lines.index(next(line for line in lines if line.split()[:4] == ["Key", "rfc", "linux", "ns3"]))
+    lines = aqmlab("flows", "show", "cubic", "--all").out.splitlines()
+    heading = max(at for at, line in enumerate(lines) if line.split()[:4] == ["Key", "rfc", "linux", "ns3"])
     (growth,) = (line for line in lines[heading:] if line.startswith("growth "))
     assert growth.split()[1:4] == ["curve", "count", "curve"]
     assert "RFC 9438" in growth
-    assert "profile=" not in aqmlab("flows", "show", "dcqcn").out
+    assert "profile=" not in aqmlab("flows", "show", "dcqcn", "--all").out
 
 
 def flows_show_refuses_an_unknown_kind_with_the_nearest(aqmlab: Command) -> None:

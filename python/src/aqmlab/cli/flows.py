@@ -10,7 +10,7 @@ from rich.table import Table
 from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.scenario.flows import defaults_of, keys_of, of_profile, of_the_field
-from aqmlab.scenario.kinds import ALIASES, KINDS, PAPERS, PROFILES, TRANSPORTS, SourceKind
+from aqmlab.scenario.kinds import ALIASES, GROUPS, KINDS, PAPERS, PROFILES, TRANSPORTS, SourceKind
 from aqmlab.vocabulary.errors import unknown
 
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
@@ -31,24 +31,40 @@ def list_(
 
 
 @app.command(cls=Command)
-def show(name: Annotated[str, typer.Argument(metavar="KIND", help="For example web or cubic.")]) -> None:
+def show(
+    name: Annotated[str, typer.Argument(metavar="KIND", help="For example web or cubic.")],
+    every: Annotated[bool, typer.Option("--all", help="Show each rule of TCP, and what profiles set.")] = False,
+) -> None:
     """Show the keys of a kind of flow: values, meaning and default of each."""
     kind = KINDS.get(ALIASES.get(name.lower(), name.lower()))
     if kind is None:
         raise unknown("kind", name, [*KINDS, *ALIASES])
-    table = _table("Key", "Default", "Takes", "Meaning")
-    keys = keys_of(kind)
+    keys = [of_the_field(key) for key in keys_of(kind).values()]
     usual = defaults_of(kind)
-    for key in map(of_the_field, keys.values()):
-        default = "must be given" if key.name in kind.must else usual.get(key.name) or ""
-        table.add_row(key.name, default, key.allowed, key.help)
+    # What only one paper's senders do is on a page of its own.
+    rules = [key for key in keys if key.group and key.group.of_profiles]
+    table = _table("Key", "Default", "Meaning")
+    for key in (one for one in keys if not one.group):
+        default = "needed" if key.name in kind.must else usual.get(key.name) or ""
+        words = f": {key.allowed}" if key.unit == "choice" and key.name not in _EXPLAINED else ""
+        table.add_row(key.name, default, key.help + words)
     needed = "".join(f":{name}=..." for name in kind.must)
     console = Terminal()
     console.print(f"{kind.name}: {kind.help}\nCOUNT*{kind.name}{needed}[:key=value]...\n", table)
-    if "profile" in keys:
-        console.print("\n", _profiles(kind))
-        for name in PROFILES:
-            console.print(f"\nprofile={name}: {of_profile(TRANSPORTS[kind.transport], name)[1]}")
+    if rules and not every:
+        more = f"\n{len(rules)} single rules (as {rules[0].name}) are listed by aqmlab flows show {kind.name} --all"
+        console.print(Text(more, style="dim"))
+    if rules and every:
+        advanced = _table("Key", "Default", "Takes", "Meaning")
+        for key in rules:
+            advanced.add_row(key.name, usual.get(key.name) or "", key.allowed, key.help)
+        console.print("\nAdvanced: single rules\n", advanced, "\nWhat profiles set\n", _profiles(kind))
+        for profile in PROFILES:
+            console.print(f"\nprofile={profile}: {of_profile(TRANSPORTS[kind.transport], profile)[1]}")
+
+
+# Keys whose meaning has their words, and groups, whose words are those of `profile`.
+_EXPLAINED = ("ecn", *GROUPS)
 
 
 def _profiles(kind: SourceKind) -> Table:
@@ -57,7 +73,7 @@ def _profiles(kind: SourceKind) -> Table:
     table = _table("Key", *PROFILES, "Source")
     for key in keys_of(kind).values():
         values = [of[key.name] or "" for of in defaults]
-        if len(set(values)) > 1 and key.name != "profile":
+        if len(set(values)) > 1 and key.name not in ("profile", *GROUPS):
             table.add_row(key.name, *values, key.reference)
     return table
 

@@ -13,10 +13,11 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span, Time};
 use aqm_path::mac::airtime::Band;
 use aqm_path::mac::ampdu::{LONGEST_PPDU, Limits};
+use aqm_path::mac::category::Category;
 use aqm_path::mac::channel::{
     ACCESS_POINT, Channel, Config, DriverOrder, Msdu, Next, Outcome, Queue, Source, Station, jain,
 };
-use aqm_path::mac::edca::{Access, Category};
+use aqm_path::mac::edca::Access;
 use aqm_path::mac::errors::{Errors, ModeTrace};
 use aqm_path::mac::rates::Mode;
 use std::collections::VecDeque;

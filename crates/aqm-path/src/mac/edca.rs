@@ -5,28 +5,10 @@
 //! passed, and keep the rest ("freezing").
 
 use super::airtime::Timing;
+use super::category::Category;
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
-
-/// An access category: the queues of EDCA, the higher the sooner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Category {
-    /// AC_BK.
-    Background,
-    /// AC_BE.
-    BestEffort,
-    /// AC_VI.
-    Video,
-    /// AC_VO.
-    Voice,
-}
-
-impl Category {
-    /// All, the lowest first.
-    pub const ALL: [Category; 4] =
-        [Category::Background, Category::BestEffort, Category::Video, Category::Voice];
-}
 
 /// How soon and how long a category sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

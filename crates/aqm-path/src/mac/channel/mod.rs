@@ -15,7 +15,8 @@ pub use config::{Config, DriverOrder, Missed, Station};
 
 use super::airtime::Control;
 use super::block_ack::{Arrived, Mpdu};
-use super::edca::{Category, Contention, Start};
+use super::category::Category;
+use super::edca::{Contention, Start};
 use super::errors::Errors;
 use account::Account;
 use aqm_core::input_error::InputError;

@@ -19,7 +19,7 @@ pub enum Category {
 /// How a code point becomes a user priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// RFC 8325 section 4, and `cfg80211_classify8021d()` of Linux since 6.8.
+    /// RFC 8325, and `cfg80211_classify8021d()` of Linux since 6.8.
     Rfc8325,
     /// The upper three bits of the code point: Linux before. EF becomes video.
     Precedence,
@@ -27,7 +27,7 @@ pub enum Mapping {
     None,
 }
 
-/// The user priorities of RFC 8325, figure 1, and of Lower Effort (RFC 8622); all other code points have 0 (section 4.3).
+/// The user priorities of RFC 8325, figure 1, and of Lower Effort (RFC 8622); all other code points have 0.
 const RFC8325: [(u8, u8); 20] = [
     (56, 7), // CS7
     (48, 7), // CS6: network control

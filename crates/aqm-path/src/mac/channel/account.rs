@@ -1,6 +1,6 @@
 //! What is counted on a channel.
 
-use super::{ACCESS_POINT, Outcome, Released, Transmission};
+use super::host::{ACCESS_POINT, Outcome, Released, Transmission};
 use aqm_core::units::{Span, Time};
 
 /// Sums of a station, of what is sent to it and by it.

@@ -1,6 +1,7 @@
 //! Faults planted into a channel while it runs: which of them its own checks find.
 
 use super::super::airtime::Band;
+use super::super::category::Category;
 use super::super::errors::Errors;
 use super::tests::{Host, Order, at, station};
 use super::*;

@@ -7,7 +7,7 @@ use super::super::edca::ContenderId;
 use super::super::errors::ModeTrace;
 use super::super::rates::Mode;
 use super::config::{Config, DriverOrder, Station};
-use super::{ACCESS_POINT, DropCause, Dropped, EVERYBODY, Queue, Source};
+use super::host::{ACCESS_POINT, DropCause, Dropped, EVERYBODY, Queue, Source};
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 

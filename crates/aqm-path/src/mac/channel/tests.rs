@@ -1,6 +1,7 @@
 use super::super::airtime::Band;
 use super::super::ampdu::{LONGEST_PPDU, Limits};
 use super::super::aql;
+use super::super::category::Category;
 use super::super::edca::{Access, Countdown, Rules};
 use super::super::errors::ModeTrace;
 use super::super::rates::Mode;

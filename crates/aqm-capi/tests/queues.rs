@@ -85,7 +85,7 @@ fn calls() -> impl Iterator<Item = (u64, Option<u64>)> {
 }
 
 fn by_itself(text: &str) -> Vec<String> {
-    let link = Link { rate: Rate::from_bits_per_sec(8_000_000), mtu: 1514, overhead: 14 };
+    let link = Link { rate: Rate::from_mbit(8), mtu: 1514, overhead: 14 };
     let mut qdisc = Spec::parse(text).unwrap().build(link, Random::stream(7, "bottleneck")).unwrap();
     assert!(!qdisc.emits(), "{text}: the library has no way to send packets");
     let mut told = Reports::default();

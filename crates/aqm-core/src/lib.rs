@@ -1,3 +1,6 @@
+#![doc = include_str!("../README.md")]
+//! # Inside
+//!
 //! The disciplines of the laboratory, and their parts.
 //!
 //! Dependencies point one way, `units -> packet -> law -> queue -> discipline -> registry -> spec -> qdisc`, and

@@ -69,7 +69,7 @@ impl Observer for Victims {
 /// If the parameters do not fit together.
 pub fn victim(spec: &Spec) -> Result<Victim, ParamError> {
     let mut seen = Victims::default();
-    let mut qdisc = Qdisc::new(spec, Link::new(Rate::from_bits_per_sec(10_000_000)), Random::seeded(1))?;
+    let mut qdisc = Qdisc::new(spec, Link::new(Rate::from_mbit(10)), Random::seeded(1))?;
     for cookie in 0..OFFERED {
         seen.arriving = cookie;
         let flow = if cookie % LIGHT == LIGHT - 1 { 1 + cookie / LIGHT % LIGHT_FLOWS } else { 0 };

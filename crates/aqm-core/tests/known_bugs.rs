@@ -154,7 +154,7 @@ fn a_link_computes_with_any_rate_and_size() {
     assert_eq!(slowest.time_for(Bytes::new(1000)), Span::from_secs(8000));
     assert_eq!(fastest.time_for(Bytes::new(1500)), Span::from_nanos(1));
     assert_eq!(slowest.time_for(Bytes::new(u64::MAX)), Span::MAX);
-    assert_eq!(Rate::from_bits_per_sec(0).time_for(Bytes::new(1)), Span::MAX);
+    assert_eq!(Rate::from_mbit(0).time_for(Bytes::new(1)), Span::MAX);
     assert_eq!(fastest.bytes_in(Span::MAX), Bytes::new(u64::MAX));
 }
 

@@ -92,7 +92,7 @@ proptest! {
             if let What::Departed(packet) = event.what {
                 prop_assert!(event.at.as_nanos() >= paid.as_nanos());
                 let length = Bytes::new(u64::from(lengths[packet as usize]));
-                paid += Rate::from_bits_per_sec(3_000_000).time_for(length);
+                paid += Rate::from_mbit(3).time_for(length);
             }
         }
     }

@@ -1,3 +1,6 @@
+#![doc = include_str!("../README.md")]
+//! # Inside
+//!
 //! Formats of recorded data, read and written: captures, link traces, histograms.
 //!
 //! Input is hostile until parsed: any bytes give a result or one line that says why not. Nothing here opens a file;

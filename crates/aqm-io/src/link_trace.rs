@@ -35,7 +35,7 @@ impl LinkTrace {
     /// use aqm_core::units::Rate;
     /// use aqm_io::link_trace::LinkTrace;
     /// let trace = LinkTrace::parse("two.down", b"0\n6\n12\n").unwrap();
-    /// assert_eq!(trace.mean_rate(), Rate::from_bits_per_sec(3_000_000)); // 3 x 1500 bytes every 12 ms
+    /// assert_eq!(trace.mean_rate(), Rate::from_mbit(3)); // 3 x 1500 bytes every 12 ms
     /// let error = LinkTrace::parse("bad.down", b"5\n4\n").unwrap_err();
     /// assert_eq!(error.to_string(), "bad.down, line 2: 4 comes after 5: numbers must not decrease");
     /// ```

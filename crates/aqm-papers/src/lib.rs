@@ -1,3 +1,6 @@
+#![doc = include_str!("../README.md")]
+//! # Inside
+//!
 //! What the programs of papers' authors do and the field does not: a room of its own, so that `aqm-core` and `aqm-sim` speak
 //! of the field alone.
 //!

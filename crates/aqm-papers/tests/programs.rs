@@ -15,7 +15,7 @@ fn every_program_is_declared_in_full_and_builds_with_each_preset() {
         }
         for preset in info.presets {
             let text = format!("{}:{}", info.name, preset.name);
-            let rates = vec![Rate::from_bits_per_sec(10_000_000); 5];
+            let rates = vec![Rate::from_mbit(10); 5];
             let spec = ProgramSpec::parse_among(&text, PROGRAMS).unwrap();
             assert_eq!(spec.to_string(), text);
             assert!(spec.build(Site { rates, random: Random::seeded(1) }).is_ok(), "{text}");

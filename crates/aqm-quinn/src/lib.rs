@@ -1,3 +1,6 @@
+#![doc = include_str!("../README.md")]
+//! # Inside
+//!
 //! The QUIC stack quinn (crate `quinn-proto`) in virtual time: its handshake, loss recovery, pacing, path MTU discovery, flow
 //! control and ECN are the crate's own. The client sends, on one stream or several; the server reads at once.
 //!

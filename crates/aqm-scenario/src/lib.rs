@@ -1,3 +1,6 @@
+#![doc = include_str!("../README.md")]
+//! # Inside
+//!
 //! From what people write to what the laboratory runs: the one resolver behind every door.
 //!
 //! A discipline is written in the laboratory's own notation ([`aqm_core::spec`]), or pasted from tc ([`tc`]): a command,

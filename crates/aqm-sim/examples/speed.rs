@@ -11,7 +11,7 @@ use aqm_sim::report::{Monitor, Report};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
 use aqm_sim::scenario::wire::Impairments;
-use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Tcp, Topology, Transport};
+use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Tcp, Topology, Transport};
 use aqm_sim::switch::options::SwitchOptions;
 
 fn main() {
@@ -63,19 +63,7 @@ fn scenario(flows: u32, aqm: &str, seconds: u64) -> Scenario {
         duration_ns: seconds * 1_000_000_000,
         warmup_ns: 1_000_000_000,
         sample_ns: 33_000_000,
-        flows: vec![FlowGroup {
-            name: "newreno".to_owned(),
-            count: flows,
-            start_ns: (0, 1_000_000_000),
-            spacing_ns: 0,
-            rtt_ns: None,
-            from: Vec::new(),
-            to: Vec::new(),
-            transport: Transport::Tcp(tcp),
-            source: Source::Bulk { size_bytes: None, stop_ns: None },
-            class: 0,
-            dscp: 0,
-        }],
+        flows: vec![FlowGroup::bulk("newreno", flows, Transport::Tcp(tcp))],
         ..Scenario::new(aqm, &Capacity::RateBps(1_000_000_000), Span::from_millis(20))
     }
 }

@@ -1,3 +1,6 @@
+#![doc = include_str!("../README.md")]
+//! # Inside
+//!
 //! Packet-level simulation: a bottleneck, its disciplines, and senders that react to congestion.
 //!
 //! A [`scenario::Scenario`], its [`inputs::Inputs`](scenario::inputs::Inputs) and a seed go in, a [`report::Report`]

@@ -1,3 +1,6 @@
+#![doc = include_str!("../README.md")]
+//! # Inside
+//!
 //! smoltcp, a TCP for embedded systems, in virtual time. The client sends, the server reads at once.
 //!
 //! What it has: its congestion controls, fast retransmit, delayed acknowledgments, window scaling, and answers to SACK as a

@@ -1,16 +1,9 @@
-//! A test bench for people who write transports: a path with a real AQM, in virtual time, and assertions about what came of it.
+#![doc = include_str!("../README.md")]
+//! # Inside
 //!
 //! A [`Path`] has a rate or a link trace, a round-trip time, a buffer, any AQM, random loss, and flows: native ones by their
 //! text (`2*cubic:start=1s`) and those of one's own [`Stack`], which is attached. A seed says all: the same gives the same
 //! packets. An assertion that fails says what was found, and writes a figure and a capture into a folder that it names.
-//!
-//! ```
-//! use aqm_testbed::Path;
-//! let run = Path::new("10mbit", "40ms").aqm("pie").flows("2*cubic").duration("15s").warmup("5s").run(1);
-//! run.goodput("cubic").at_least(8.0);
-//! run.qdelay_mean().at_most(30.0);
-//! run.fairness().at_least(0.7);
-//! ```
 //!
 //! A condition that depends on chance is asked of several seeds ([`Path::over`]), and a table of transports and disciplines with
 //! what passes in each cell is a [`Matrix`].

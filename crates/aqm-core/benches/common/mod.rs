@@ -67,7 +67,7 @@ pub(crate) struct Queue {
 impl Queue {
     /// `spec` with the load's backlog, after warm-up.
     pub(crate) fn new(spec: &Spec, load: Load) -> Queue {
-        let link = Link::new(Rate::from_bits_per_sec(1_000_000_000));
+        let link = Link::new(Rate::from_mbit(1000));
         let qdisc = spec.build(link, Random::seeded(1)).expect("the registry's defaults can be built");
         let mut queue = Queue { qdisc, source: Source::new(load), load, now: Time::ZERO };
         for _ in 0..load.backlog {

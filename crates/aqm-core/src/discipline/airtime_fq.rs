@@ -69,7 +69,7 @@ pub static INFO: Info = Info {
             values: &[
                 ("quantum", Value::Span(Span::from_micros(300))),
                 ("sparse", Value::Choice("new")),
-                ("slow", Value::Rate(Rate::from_bits_per_sec(12_000_000))),
+                ("slow", Value::Rate(Rate::from_mbit(12))),
                 ("slow_shared", Value::Flag(false)),
             ],
         },
@@ -78,7 +78,7 @@ pub static INFO: Info = Info {
             source: "USENIX ATC 2017: FQ-MAC, the queues without the airtime scheduler",
             values: &[
                 ("schedule", Value::Choice("round_robin")),
-                ("slow", Value::Rate(Rate::from_bits_per_sec(12_000_000))),
+                ("slow", Value::Rate(Rate::from_mbit(12))),
                 ("slow_shared", Value::Flag(false)),
             ],
         },
@@ -145,7 +145,7 @@ const RECEIVED: ParamSpec = ParamSpec::flag(
 const SLOW: ParamSpec = ParamSpec::new(
     "slow",
     Kind::Rate,
-    Value::Rate(Rate::from_bits_per_sec(6_000_000)),
+    Value::Rate(Rate::from_mbit(6)),
     (0.0, 1e10),
     "A station of which less is expected has CoDel with the slow values, and no ECN",
     "STA_SLOW_THRESHOLD of Linux 6.1: 6 Mbit/s",

@@ -175,7 +175,7 @@ mod tests {
     fn tc_derives_the_thresholds_from_the_limit() {
         let of = |text: &str| {
             let spec = crate::spec::Spec::parse(text).unwrap();
-            let link = Link::new(crate::units::Rate::from_bits_per_sec(10_000_000));
+            let link = Link::new(crate::units::Rate::from_mbit(10));
             let law = settings(&spec.params, &link).unwrap_or_else(|error| panic!("{error}")).law;
             (law.min, law.max, law.max_p, law.weight)
         };

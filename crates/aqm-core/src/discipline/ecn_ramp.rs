@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn thresholds_must_be_in_one_unit_and_in_order() {
         let refusal = |spec: &str| {
-            let link = crate::link::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
+            let link = crate::link::Link::new(crate::units::Rate::from_mbit(1));
             let spec = crate::spec::Spec::parse(spec).unwrap();
             alloc::string::ToString::to_string(
                 &crate::registry::build(spec.info, &spec.params, &link).err().unwrap(),

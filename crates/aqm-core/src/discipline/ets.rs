@@ -205,7 +205,7 @@ mod tests {
     fn more_than_there_are_bands_is_refused() {
         let refusal = |text: &str| -> String {
             let spec = Spec::parse(text).unwrap();
-            let link = Link::new(Rate::from_bits_per_sec(1_000_000));
+            let link = Link::new(Rate::from_mbit(1));
             spec.build(link, Random::seeded(1)).err().unwrap().to_string()
         };
         let strict = refusal("ets bands 2 strict 3");

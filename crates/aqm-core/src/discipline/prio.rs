@@ -127,7 +127,7 @@ mod tests {
     fn a_map_to_a_band_that_there_is_not_is_refused() {
         let refusal = |text: &str| {
             let spec = crate::spec::Spec::parse(text).unwrap();
-            let link = crate::link::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
+            let link = crate::link::Link::new(crate::units::Rate::from_mbit(1));
             spec.build(link, crate::random::Random::seeded(1)).err().unwrap().to_string()
         };
         assert_eq!(

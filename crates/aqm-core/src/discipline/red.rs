@@ -567,7 +567,7 @@ mod tests {
         host.put(ms(1), 9, 0, 1000);
         assert_eq!(host.log.dropped, [(9, DropReason::Overlimit)]);
         let spec = crate::spec::Spec::parse("red nodrop").unwrap();
-        let link = Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
+        let link = Link::new(crate::units::Rate::from_mbit(1));
         let error = own_settings(&spec.params, &link).err().unwrap().to_string();
         assert!(error.starts_with("parameter 'nodrop': 'on' needs ecn"), "{error}");
     }
@@ -597,7 +597,7 @@ mod tests {
     fn thresholds_follow_the_limit_and_must_agree() {
         let info = |text: &str| {
             let spec = crate::spec::Spec::parse(text).unwrap();
-            settings(&spec.params, &Link::new(crate::units::Rate::from_bits_per_sec(8_000_000)))
+            settings(&spec.params, &Link::new(crate::units::Rate::from_mbit(8)))
         };
         let law = info("red limit 50p").unwrap_or_else(|error| panic!("{error}")).law;
         assert_eq!((law.min, law.max, law.mean_packet), (10.0, 30.0, None));
@@ -611,7 +611,7 @@ mod tests {
     fn tc_derives_thresholds_and_weight_from_the_limit() {
         let law = |text: &str| {
             let spec = crate::spec::Spec::parse(text).unwrap();
-            let link = Link::new(crate::units::Rate::from_bits_per_sec(10_000_000));
+            let link = Link::new(crate::units::Rate::from_mbit(10));
             settings(&spec.params, &link).map(|settings| settings.law)
         };
         let of = |text: &str| law(text).map(|law| (law.min, law.max, law.weight)).unwrap();

@@ -163,7 +163,7 @@ mod tests {
             "parameter 'child': '[fifo:tail]' cannot become another discipline while packets may wait"
         );
         let error = crate::spec::Spec::parse("sp child [red min 9p max 3p]").unwrap();
-        let link = crate::link::Link::new(crate::units::Rate::from_bits_per_sec(1_000_000));
+        let link = crate::link::Link::new(crate::units::Rate::from_mbit(1));
         let error = error.build(link, crate::random::Random::seeded(1)).err().unwrap();
         let text = alloc::string::ToString::to_string(&error);
         assert!(text.starts_with("sp child 1: red: parameter"), "{text}");

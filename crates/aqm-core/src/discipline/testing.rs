@@ -54,7 +54,7 @@ impl Host {
     }
 
     fn of(spec: &Spec, random: Random) -> Host {
-        let link = Link::new(Rate::from_bits_per_sec(10_000_000));
+        let link = Link::new(Rate::from_mbit(10));
         Host { qdisc: spec.build(link, random).unwrap(), log: Log::default() }
     }
 

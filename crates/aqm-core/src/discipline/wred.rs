@@ -296,7 +296,7 @@ mod tests {
     fn thresholds_must_be_in_order_and_in_one_unit() {
         let error = |text: &str| {
             let spec = crate::spec::Spec::parse(text).unwrap();
-            let link = Link::new(crate::units::Rate::from_bits_per_sec(8_000_000));
+            let link = Link::new(crate::units::Rate::from_mbit(8));
             settings(&spec.params, &link).err().expect("refused").to_string()
         };
         assert_eq!(

@@ -78,8 +78,8 @@ const BYTE_UNITS: &[(&str, f64)] = &[
 ///
 /// ```
 /// use aqm_core::units::{parse, Rate};
-/// assert_eq!(parse::rate("10Mbit").unwrap(), Rate::from_bits_per_sec(10_000_000));
-/// assert_eq!(parse::rate("10mbps").unwrap(), Rate::from_bits_per_sec(80_000_000)); // bytes, as in tc
+/// assert_eq!(parse::rate("10Mbit").unwrap(), Rate::from_mbit(10));
+/// assert_eq!(parse::rate("10mbps").unwrap(), Rate::from_mbit(80)); // bytes, as in tc
 /// assert!(parse::rate("10").is_err());
 /// ```
 pub fn rate(text: &str) -> Result<Rate, UnitError> {

@@ -13,6 +13,16 @@ impl Rate {
         Rate(bits)
     }
 
+    /// A rate of `mbit` million bits per second.
+    ///
+    /// ```
+    /// # use aqm_core::units::Rate;
+    /// assert_eq!(Rate::from_mbit(10), Rate::from_bits_per_sec(10_000_000));
+    /// ```
+    pub const fn from_mbit(mbit: u64) -> Rate {
+        Rate(mbit * 1_000_000)
+    }
+
     /// The rate in bits per second.
     pub const fn as_bits_per_sec(self) -> u64 {
         self.0

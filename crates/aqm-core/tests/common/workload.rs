@@ -5,7 +5,7 @@ use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span};
 
 /// The link of every test.
-pub(crate) const LINK_RATE: Rate = Rate::from_bits_per_sec(10_000_000);
+pub(crate) const LINK_RATE: Rate = Rate::from_mbit(10);
 
 /// One step of a host.
 #[derive(Clone, Debug)]

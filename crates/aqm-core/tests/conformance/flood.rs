@@ -22,8 +22,7 @@ const SOURCES: [u64; 2] = [1, 5];
 /// Offered load, as a multiple of the link's rate.
 const LOADS: [f64; 3] = [1.2, 2.0, 10.0];
 /// Length and link rate: small packets have a slow link, so that both links send about 800 packets per second.
-const PACKETS: [(u32, Rate); 2] =
-    [(1514, Rate::from_bits_per_sec(10_000_000)), (100, Rate::from_bits_per_sec(660_000))];
+const PACKETS: [(u32, Rate); 2] = [(1514, Rate::from_mbit(10)), (100, Rate::from_bits_per_sec(660_000))];
 const ECN: [Ecn; 2] = [Ecn::NotEct, Ecn::Ect0];
 /// The measured part of a run. With small packets an average in steps of `avpkt` takes some seconds to fall again.
 const MEASURED: (Time, Time) = (Time::from_nanos(8_000_000_000), Time::from_nanos(10_000_000_000));

@@ -33,7 +33,7 @@ fn wake_until(qdisc: &mut Qdisc, now: Time) {
 }
 
 fn sent(station: u8, class: u16, micros: u64) -> Sent {
-    let (airtime, expected) = (Span::from_micros(micros), Some(Rate::from_bits_per_sec(5_000_000)));
+    let (airtime, expected) = (Span::from_micros(micros), Some(Rate::from_mbit(5)));
     Sent { station, class, delivered: 1, attempts: 2, airtime, received: micros % 2 == 1, expected }
 }
 

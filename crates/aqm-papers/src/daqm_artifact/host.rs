@@ -61,7 +61,7 @@ impl Host {
     }
 
     pub(super) fn of(spec: &Spec, random: Random) -> Host {
-        let link = Link::new(Rate::from_bits_per_sec(10_000_000));
+        let link = Link::new(Rate::from_mbit(10));
         Host { qdisc: spec.build(link, random).unwrap(), log: Log::default() }
     }
 

@@ -578,7 +578,7 @@ mod tests {
     #[test]
     fn the_control_plane_is_told_what_classes_ask_for_and_how_long_their_last_packets_waited() {
         let params = Params::new(PARAMS, &INFO.presets[0], |_| unreachable!("no parameter is a discipline"));
-        let settings = settings(&params, &[Rate::from_bits_per_sec(8_000_000)], 4);
+        let settings = settings(&params, &[Rate::from_mbit(8)], 4);
         assert_eq!(settings.classes, [Quality::Voice, Quality::Video, Quality::Video, Quality::File]);
         assert_eq!(settings.services, [1000.0]);
         let mut port = Port::new("pmqecn", 64);

@@ -397,7 +397,7 @@ mod tests {
         let mut random = Random::seeded(1);
         let mut after = |control: &str, every: u32, feedback: Feedback| {
             let rated = Rated::parse_among(&format!("{control} first 8mbit"), RATE_CONTROLS).unwrap();
-            let mut sender = rated.build(Rate::from_bits_per_sec(1_000_000_000), Time::ZERO);
+            let mut sender = rated.build(Rate::from_mbit(1000), Time::ZERO);
             for _ in 1..every {
                 sender.on_feedback(feedback, Time::ZERO, &mut random);
             }

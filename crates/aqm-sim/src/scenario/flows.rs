@@ -41,6 +41,25 @@ pub struct FlowGroup {
     pub dscp: u8,
 }
 
+impl FlowGroup {
+    /// `count` flows that always have data, and start within the first second.
+    pub fn bulk(name: &str, count: u32, transport: Transport) -> FlowGroup {
+        FlowGroup {
+            name: name.to_owned(),
+            count,
+            start_ns: (0, 1_000_000_000),
+            spacing_ns: 0,
+            rtt_ns: None,
+            from: Vec::new(),
+            to: Vec::new(),
+            transport,
+            source: Source::Bulk { size_bytes: None, stop_ns: None },
+            class: 0,
+            dscp: 0,
+        }
+    }
+}
+
 /// What carries the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    const MEGABIT: Rate = Rate::from_bits_per_sec(1_000_000);
+    const MEGABIT: Rate = Rate::from_mbit(1);
 
     fn at(millis: u64) -> Time {
         Time::from_nanos(millis * 1_000_000)

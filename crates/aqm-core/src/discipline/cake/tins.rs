@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn tins_share_the_bandwidth_as_the_manual_says() {
         let shares = |word: &str| -> Vec<_> {
-            let plan = Plan::new(word, Some(Rate::from_bits_per_sec(16_000_000)));
+            let plan = Plan::new(word, Some(Rate::from_mbit(16)));
             let kbit = |share: &Share| share.threshold.map_or(0, |rate| rate.as_bits_per_sec() / 1000);
             plan.shares.iter().map(|share| (kbit(share), share.weight)).collect()
         };

@@ -51,7 +51,7 @@ extern "C" fn _Unwind_Resume() {}
 
 #[unsafe(no_mangle)]
 extern "C" fn main() -> i32 {
-    let link = Link::new(Rate::from_bits_per_sec(10_000_000));
+    let link = Link::new(Rate::from_mbit(10));
     for info in DISCIPLINES {
         let Ok(spec) = Spec::parse(info.name) else { return 1 };
         let Ok(mut qdisc) = spec.build(link, Random::seeded(1)) else { return 2 };

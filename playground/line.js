@@ -24,10 +24,10 @@ function spelled(text, unit, example, plain) {
 
 // What is wrong with the texts, or the line for the module.
 function lineAsked(texts) {
-  const rates = ["down", "up"].map((name) => parsed(texts[name], UNITS.rate));
+  const rates = ["down", "up"].map((name) => read("rate", texts[name]));
   const wrong = ["down", "up"].filter((name, at) => !(rates[at] >= 1e5 && rates[at] <= 1e10));
   if (wrong.length) return { problem: `${texts[wrong[0]] || "nothing"} is no rate from 100kbit to 10gbit: write ${spelled(texts[wrong[0]], "mbit", "16", "Mbit/s")}` };
-  const rttNs = parsed(texts.rtt, UNITS.time);
+  const rttNs = read("rtt", texts.rtt);
   if (!(rttNs > 0 && rttNs <= 2e9)) return { problem: `${texts.rtt || "nothing"} is no round trip up to 2s: write ${spelled(texts.rtt, "ms", "40", "ms")}` };
   const layer = setup.advice.layers.find((one) => one.name === texts.layer);
   if (!layer) return { problem: `${texts.layer} is no link layer` };
@@ -112,7 +112,7 @@ function mean(runs) {
   return Object.fromEntries(names.map((name) => [name, runs.reduce((sum, run) => sum + run[name], 0) / runs.length]));
 }
 
-let asked = null;
+let household = null;
 
 function showLine(texts) {
   for (const [name, text] of Object.entries(texts)) $(`my-${name}`).value = text;
@@ -126,17 +126,16 @@ function lineShown() {
 }
 
 function ask() {
-  if (asked && !asked.isOver) return stopAsking("Stopped.");
+  if (household && !household.isOver) return stopAsking("Stopped.");
   const texts = lineShown();
   history.replaceState(null, "", lineLink(texts));
   const { line, problem } = lineAsked(texts);
   $("answer").hidden = true;
   if (problem) return sayLine(problem, true);
-  if (!module) return sayLine("The simulator is still being unpacked: once more in a moment.");
   $("ask").textContent = "Stop";
   const began = performance.now();
   let said = 0;
-  asked = new Asked({
+  household = new Asked({
     module,
     line,
     onProgress: (done, total) => {
@@ -149,7 +148,7 @@ function ask() {
     onProblem: (error) => stopAsking(error, true),
     onEnd: (found) => {
       const seconds = ((performance.now() - began) / 1000).toFixed(0);
-      stopAsking(`${asked.total} runs of ${found.plan.duration_s} s each, packet by packet, in ${seconds} s.`);
+      stopAsking(`${household.total} runs of ${found.plan.duration_s} s each, packet by packet, in ${seconds} s.`);
       showAnswer(found, texts);
       dispatchEvent(new CustomEvent("advised", { detail: found }));
     },
@@ -157,7 +156,7 @@ function ask() {
 }
 
 function stopAsking(text, isProblem = false) {
-  asked.stop();
+  household.stop();
   $("ask").textContent = "Ask";
   $("progress").hidden = true;
   sayLine(text, isProblem);

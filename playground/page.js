@@ -3,12 +3,12 @@
 const $ = (id) => document.getElementById(id);
 // What the ends of a slider mean; between them it is logarithmic.
 const SLIDERS = {
-  rate: { low: 5e5, high: 5e8, read: (text) => parsed(text, UNITS.rate), write: (value) => written(value, UNITS.rate) },
-  rtt: { low: 1e6, high: 5e8, read: (text) => parsed(text, UNITS.time), write: (value) => written(value, UNITS.time) },
-  buffer: { low: 5, high: 5000, read: parseInt, write: (value) => `${Math.round(Number(value.toPrecision(2)))}p` },
+  rate: { low: 5e5, high: 5e8, value: () => setting.scenario.capacity.rate_bps, write: (value) => write("rate", value) },
+  rtt: { low: 1e6, high: 5e8, value: () => setting.scenario.rtt_ns, write: (value) => write("rtt", value) },
+  buffer: { low: 5, high: 5000, value: () => setting.buffer_bytes / setup.fullPacketBytes, write: (value) => `${Math.round(Number(value.toPrecision(2)))}p` },
 };
 
-let setting = fromLink(location.hash);
+let setting = null;
 let module = null;
 let run = null;
 
@@ -55,12 +55,12 @@ function put(part) {
 
 function showSetting() {
   for (const [name, slider] of Object.entries(SLIDERS)) {
-    const place = Math.log(slider.read(setting[name]) / slider.low) / Math.log(slider.high / slider.low);
+    const place = Math.log(slider.value() / slider.low) / Math.log(slider.high / slider.low);
     if (document.activeElement !== $(name)) $(name).value = Math.round(100 * place);
     $(`${name}-value`).value = setting[name];
     $(name).setAttribute("aria-valuetext", setting[name]);
   }
-  $("buffer-value").value += ` = ${written(bufferNs(), UNITS.time)}`;
+  $("buffer-value").value += ` = ${write("rtt", bufferNs())}`;
   $("duration").value = setting.duration;
   $("speed").value = setting.speed;
   if (document.activeElement !== $("seed")) $("seed").value = setting.seed;
@@ -76,7 +76,7 @@ function showCommand() {
 
 // How long the full buffer takes to leave.
 function bufferNs() {
-  return (parseInt(setting.buffer) * setup.fullPacketBytes * 8e9) / parsed(setting.rate, UNITS.rate);
+  return (setting.buffer_bytes * 8e9) / setting.scenario.capacity.rate_bps;
 }
 
 function showFlows() {
@@ -87,8 +87,8 @@ function showFlows() {
     const label = document.createElement("label");
     label.htmlFor = `flow-${at}`;
     label.textContent = `${kindOf(flow)} `;
-    label.append(Object.assign(document.createElement("output"), { value: countOf(flow) }));
-    const slider = Object.assign(document.createElement("input"), { type: "range", id: `flow-${at}`, min: 1, max: setup.mostFlows, value: countOf(flow) });
+    label.append(Object.assign(document.createElement("output"), { value: setting.counts[at] }));
+    const slider = Object.assign(document.createElement("input"), { type: "range", id: `flow-${at}`, min: 1, max: setup.mostFlows, value: setting.counts[at] });
     slider.addEventListener("input", () => {
       label.querySelector("output").value = slider.value;
       later(() => change({ flows: setting.flows.with(at, `${slider.value}*${kindOf(flow)}`) }));
@@ -103,7 +103,7 @@ function showFlows() {
   // A slider that is being dragged stays.
   const same = [...$("flows").querySelectorAll("label")].map((label) => label.firstChild.data.trim()).join() === kinds.join();
   if (!same || !$("flows").contains(document.activeElement)) $("flows").replaceChildren(...rows);
-  const free = Object.keys(setup.flows).filter((kind) => !kinds.includes(kind));
+  const free = setup.flows.filter((kind) => !kinds.includes(kind));
   $("add").replaceChildren(new Option("a kind of flow …", ""), ...free.map((kind) => new Option(kind, kind)));
 }
 
@@ -149,7 +149,6 @@ function later(action) {
 
 // Runs the setting from its beginning.
 function simulate() {
-  if (!module) return;
   run?.stop();
   const scenarios = Object.fromEntries(SIDES.map((side) => [side, scenario(setting, side)]));
   run = new Run({ module, scenarios, seed: Number(setting.seed), speed: setup.speeds[setting.speed], onFrame: showFrame });
@@ -217,8 +216,8 @@ function showNumbers() {
   $("numbers").tHead.replaceChildren(head);
   $("numbers").hidden = false;
   // Jain's index says something only among several flows that want the same.
-  const count = setting.flows.map(countOf).reduce((sum, one) => sum + one);
-  const wants = new Set(setting.flows.map((flow) => setup.wants[kindOf(flow)]));
+  const count = setting.counts.reduce((sum, one) => sum + one);
+  const wants = new Set(setting.flows.map((flow) => setup.wants[kindOf(flow)] ?? ""));
   const isShown = (name) => name !== "jain_index" || (count > 1 && wants.size === 1 && !wants.has(""));
   const rows = setup.metrics.filter(({ name }) => isShown(name) && SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
   $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit, scale }) => {
@@ -291,16 +290,24 @@ function listen() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { showSetting(); if (run) showUntil(); });
 }
 
-// The module is in the page: compressed, as text.
-async function unpacked() {
-  const packed = Uint8Array.from(atob($("module").textContent.trim()), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+// Large parts are in the page compressed, as text.
+function unpacked(id) {
+  const packed = Uint8Array.from(atob($(id).textContent.trim()), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
 const workerUrl = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
-fillChoices();
-listen();
-listenToLine();
-showSetting();
-unpacked().then((compiled) => { module = compiled; simulate(); }, (error) => say(`This browser cannot run the simulator: ${error.message}`));
+begin().catch((error) => { $("status").textContent = `This browser cannot run the simulator: ${error.message}`; });
+
+async function begin() {
+  setup = await unpacked("setup").json();
+  disciplines = new Map(setup.disciplines.map((discipline) => [discipline.name, discipline]));
+  module = await WebAssembly.compile(await unpacked("module").arrayBuffer());
+  resolver = (await WebAssembly.instantiate(module, {})).exports;
+  setting = fromLink(location.hash);
+  fillChoices();
+  listen();
+  listenToLine();
+  showSetting();
+  simulate();
+}

@@ -1,32 +1,32 @@
 // A setting: what the controls say, as a link, as scenarios for the simulator, and as a command for a terminal.
-// Quantities are texts in tc's notation, as on the command line.
+// The module reads what stands in the texts, as the command line does.
 
-const setup = JSON.parse(document.getElementById("setup").textContent);
-const disciplines = new Map(setup.disciplines.map((discipline) => [discipline.name, discipline]));
-
-const UNITS = {
-  rate: { kbit: 1e3, mbit: 1e6, gbit: 1e9 },
-  time: { us: 1e3, ms: 1e6, s: 1e9 },
-};
+// What the page knows, and the disciplines by name; there once it is unpacked.
+let setup = null;
+let disciplines = null;
 
 // What a setting has one value of, besides the disciplines.
 const NAMES = ["rate", "rtt", "buffer", "duration", "speed", "seed"];
-// Of a wrong text, so much is shown; a longer discipline is none.
-const SHOWN = 40;
-const LONGEST_SPEC = 1000;
-// A discipline stands in the command below: nothing else than words that mean nothing to a shell between quotes.
+// Of a wrong text, so much is shown; a longer text is none.
+const SHOWN = 160;
+const LONGEST = 1000;
+// Texts stand in the command below: nothing else than words that mean nothing to a shell between quotes.
 const SPEC = /^[a-z0-9_-]+( [A-Za-z0-9_.,:%*[\]-]+)*$/;
+const FLOWS = /^[A-Za-z0-9_.,:%*|=+-]+$/;
 
-// A quantity in base units (bit/s, ns), or NaN.
-function parsed(text, units) {
-  const match = /^([0-9]+(?:\.[0-9]+)?)([a-z]+)$/.exec(text);
-  return match && units[match[2]] ? Math.round(Number(match[1]) * units[match[2]]) : NaN;
+// The module's answers to questions about texts.
+let resolver = null;
+
+// A quantity of an option in base units (bit/s, ns), or NaN.
+function read(option, text) {
+  give(resolver, { option, text: `${text}` });
+  return answer(resolver, resolver.read()).value ?? NaN;
 }
 
-// The largest unit in which a quantity is at least one, and two significant digits.
-function written(value, units) {
-  const [unit, size] = Object.entries(units).filter(([, size]) => value >= size).at(-1) ?? Object.entries(units)[0];
-  return `${Number((value / size).toPrecision(2))}${unit}`;
+// A quantity with two significant digits.
+function write(option, value) {
+  give(resolver, { option, value: Math.round(Number(value.toPrecision(2))) });
+  return answer(resolver, resolver.write()).text;
 }
 
 function fromLink(link) {
@@ -40,28 +40,51 @@ function fromLink(link) {
   return checked(wanted);
 }
 
-// A setting from texts, each replaced by that of the start where it cannot be understood.
+// A setting from texts, each replaced by that of the start where it cannot be used.
 function checked(texts) {
   const setting = { problems: [] };
+  const replace = (name, problem) => {
+    setting[name] = setup.start[name];
+    setting.problems.push(`${shortened(problem)}: ${setup.start[name]} is used`);
+  };
   const take = (name, fine, called = name) => {
-    setting[name] = fine(texts[name]) ? texts[name] : setup.start[name];
-    if (setting[name] !== texts[name]) setting.problems.push(`${called} '${shortened(`${texts[name]}`)}' cannot be used: ${setting[name]} is`);
+    setting[name] = texts[name];
+    if (!fine(texts[name])) replace(name, `${called} '${texts[name]}' cannot be used here`);
   };
   const within = (value, low, high) => value >= low && value <= high;
-  take("rate", (text) => within(parsed(text, UNITS.rate), 1e5, 1e9));
-  take("rtt", (text) => within(parsed(text, UNITS.time), 1e5, 2e9));
-  take("buffer", (text) => /^[0-9]{1,6}p$/.test(text) && parseInt(text) > 0);
   for (const name of ["duration", "speed"]) take(name, (text) => setup.choices[name].includes(text));
   take("seed", (text) => /^[0-9]{1,4}$/.test(text) && within(Number(text), 1, 1000));
-  const known = (text) => /^[0-9]{1,3}\*/.test(text) && within(countOf(text), 1, setup.mostFlows) && Object.hasOwn(setup.flows, kindOf(text));
+  // Any other text is the module's to refuse; what it takes stands in the command as it is.
+  for (const name of ["rate", "rtt", "buffer"]) take(name, (text) => text.length <= LONGEST);
   const differ = (flows) => new Set(flows.map(kindOf)).size === flows.length;
-  take("flows", (flows) => flows.length > 0 && flows.every(known) && differ(flows));
+  take("flows", (flows) => flows.length <= setup.flows.length && differ(flows) && flows.every((flow) => FLOWS.test(flow) && flow.length <= LONGEST));
   // All disciplines have the buffer of the setting: `compare` refuses unequal ones.
   const limited = (text) => text.split(/[ [\]]/).includes("limit");
-  const named = (text) => text.length <= LONGEST_SPEC && SPEC.test(text) && disciplines.has(text.split(" ")[0]) && !limited(text);
+  const named = (text) => text.length <= LONGEST && SPEC.test(text) && disciplines.has(text.split(" ")[0]) && !limited(text);
   take("a", named, "first discipline");
   take("b", named, "second discipline");
-  return setting;
+  let found = resolved(setting);
+  // Each round replaces a text by one that can be used.
+  for (let rounds = 0; found.error && rounds < NAMES.length; rounds++) {
+    replace(found.option, found.error);
+    found = resolved(setting);
+  }
+  const { scenario } = found;
+  const most = { rate: within(scenario.capacity.rate_bps, 1e5, 1e9), rtt: within(scenario.rtt_ns, 1e5, 2e9) };
+  most.buffer = found.buffer_bytes <= setup.mostBufferBytes;
+  most.flows = found.counts.every((count) => count <= setup.mostFlows);
+  const beyond = Object.keys(most).filter((name) => !most[name]);
+  for (const name of beyond) replace(name, `${name} '${setting[name]}' is too much or too little for a page`);
+  return Object.assign(setting, beyond.length ? resolved(setting) : found);
+}
+
+// What the module makes of a setting, without a discipline or with that of a side.
+function resolved(setting, aqm) {
+  const options = ["rate", "rtt", "buffer", "duration"].map((name) => [name, setting[name]]);
+  options.push(...setting.flows.map((flow) => ["flows", flow]));
+  if (aqm) options.push(["aqm", aqm]);
+  give(resolver, options);
+  return answer(resolver, resolver.resolve());
 }
 
 // In one line.
@@ -74,47 +97,14 @@ function kindOf(flow) {
   return flow.slice(flow.indexOf("*") + 1);
 }
 
-function countOf(flow) {
-  return Number(flow.split("*")[0]);
-}
-
 function toLink(setting) {
   const pairs = [...NAMES, "a", "b"].map((name) => [name, setting[name]]);
   return `#${new URLSearchParams([...pairs, ...setting.flows.map((flow) => ["flow", flow])])}`;
 }
 
-// The scenario of one side, as `aqmlab` resolves the command below.
+// The scenario of one side, as `aqmlab` resolves the command below; a discipline that is refused is refused again by the run.
 function scenario(setting, side) {
-  const durationNs = parsed(setting.duration, UNITS.time);
-  const taken = [];
-  const flows = setting.flows.map((flow) => {
-    const group = structuredClone(setup.flows[kindOf(flow)]);
-    group.count = countOf(flow);
-    let name = group.name;
-    for (let number = 2; taken.includes(name); number++) name = `${group.name}-${number}`;
-    taken.push(name);
-    return { ...group, name };
-  });
-  return {
-    ...setup.scenario,
-    aqm: withLimit(setting[side], setting.buffer),
-    capacity: { rate_bps: parsed(setting.rate, UNITS.rate) },
-    rtt_ns: parsed(setting.rtt, UNITS.time),
-    duration_ns: durationNs,
-    warmup_ns: warmupMs(setting) * 1e6,
-    sample_ns: Math.max(Math.floor(durationNs / setup.samples / 1e6) * 1e6, setup.shortestSampleNs),
-    flows,
-  };
-}
-
-// A discipline that has a limit gets the buffer.
-function withLimit(spec, buffer) {
-  const limited = disciplines.get(spec.split(" ")[0]).params.some((param) => param.name === "limit");
-  return limited ? `${spec} limit ${buffer}` : spec;
-}
-
-function warmupMs(setting) {
-  return Math.floor(parsed(setting.duration, UNITS.time) / 3e6);
+  return resolved(setting, setting[side]).scenario ?? { ...setting.scenario, aqm: setting[side] };
 }
 
 function command(setting) {
@@ -124,6 +114,6 @@ function command(setting) {
     `aqmlab compare --rate ${setting.rate} --rtt ${setting.rtt} --buffer ${setting.buffer} \\`,
     `    ${flows} \\`,
     `    ${a} ${a === b ? "" : `${b} `}\\`,
-    `    --duration ${setting.duration} --warmup ${warmupMs(setting)}ms --seeds 1 --first-seed ${setting.seed}`,
+    `    --duration ${setting.duration} --seeds 1 --first-seed ${setting.seed}`,
   ].join("\n");
 }

@@ -25,20 +25,12 @@ class Refusal extends Error {}
 
 function start({ scenario, seed }) {
   durationNs = scenario.duration_ns;
-  give(scenario);
+  give(simulator, scenario);
   answered(simulator.start(BigInt(seed)));
 }
 
-// Puts data where the simulator reads it.
-function give(data) {
-  const bytes = new TextEncoder().encode(JSON.stringify(data));
-  // The memory may move when it grows: look at it only once there is room.
-  const at = simulator.room(bytes.length);
-  new Uint8Array(simulator.memory.buffer).set(bytes, at);
-}
-
 function advised(question) {
-  give(question);
+  give(simulator, question);
   return answered(simulator.advise());
 }
 
@@ -50,8 +42,7 @@ function household({ household: { minutes, ...asked }, seed }) {
 }
 
 function answered(length) {
-  const bytes = new Uint8Array(simulator.memory.buffer, simulator.answer(), length);
-  const said = JSON.parse(new TextDecoder().decode(bytes));
-  if (said.error) throw new Refusal(said.error);
-  return said;
+  const found = answer(simulator, length);
+  if (found.error) throw new Refusal(found.error);
+  return found;
 }

@@ -4,7 +4,7 @@
     scripts/playground.py .build/playground/index.html
 
 It needs the WebAssembly target of Rust (`rustup target add wasm32-unknown-unknown`). The page holds everything: the
-module, the declarations of all disciplines, and scenarios as aqmlab resolves them, changed by its controls.
+module, which resolves what its controls say as aqmlab does, and the declarations of all disciplines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from aqmlab.advice.thresholds import FIGURES
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.results import fairness
 from aqmlab.scenario import registry
-from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES, SAMPLES, SHORTEST_SAMPLE_NS
+from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.units import PERCENT
 
@@ -50,6 +50,7 @@ METRICS = [
     "page_load_mean_s", "video_stalls",
 ]  # fmt: skip
 MOST_FLOWS = 32
+MOST_BUFFER_PACKETS = 1_000_000
 
 
 def main() -> None:
@@ -87,15 +88,19 @@ def built(wasm: bytes) -> str:
         "about": f"aqmlab {__version__}. One file, no server: nothing leaves this page.",
         "style": (LIBRARY / "uPlot.min.css").read_text() + (FOLDER / "style.css").read_text(),
         "library": (LIBRARY / "uPlot.iife.min.js").read_text(),
-        "module": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
-        # What ends a script element must not stand in one.
-        "setup": json.dumps(setup()).replace("</", "<\\/"),
+        "module": _packed(wasm),
+        "setup": _packed(json.dumps(setup()).encode()),
         **{
             name: _lean((FOLDER / f"{name}.js").read_text())
-            for name in ("worker", "setting", "run", "charts", "line", "page")
+            for name in ("instance", "worker", "setting", "run", "charts", "line", "page")
         },
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], (FOLDER / "index.html").read_text())
+
+
+def _packed(data: bytes) -> str:
+    """Return data compressed, as text that may stand in a page."""
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
 
 
 def _lean(script: str) -> str:
@@ -104,19 +109,17 @@ def _lean(script: str) -> str:
 
 
 def setup() -> dict[str, Any]:
-    """Return what the page knows: disciplines, kinds of flows as resolved, a scenario to start from."""
+    """Return what the page knows: disciplines, kinds of flows, how figures look, a setting to start from."""
     plans = {flow: _plan(flow) for flow in FLOWS}
-    base = json.loads(plans["cubic"].base.json)
+    full_packet = FULL_IP_PACKET_BYTES + plans["cubic"].base.settings["overhead_bytes"]
     return {
         "start": START,
         "choices": {"duration": DURATIONS, "speed": list(SPEEDS)},
         "speeds": SPEEDS,
         "mostFlows": MOST_FLOWS,
-        "samples": SAMPLES,
-        "shortestSampleNs": SHORTEST_SAMPLE_NS,
-        "fullPacketBytes": FULL_IP_PACKET_BYTES + base["overhead_bytes"],
-        "scenario": {key: value for key, value in base.items() if key != "flows"},
-        "flows": {flow: json.loads(plan.base.json)["flows"][0] for flow, plan in plans.items()},
+        "mostBufferBytes": MOST_BUFFER_PACKETS * full_packet,
+        "fullPacketBytes": full_packet,
+        "flows": FLOWS,
         # What flows want: Jain's index is shown where that is the same.
         "wants": {flow: fairness.wanted(plan.groups[0].data()) for flow, plan in plans.items()},
         "metrics": [_metric(name) for name in METRICS],

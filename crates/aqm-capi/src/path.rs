@@ -89,7 +89,7 @@ impl Path {
 pub(crate) fn scenario(description: &str) -> Result<String, Failure> {
     let path = aqm_testbed::Path::parse(description).map_err(Failure::input)?;
     let scenario = path.scenario().map_err(Failure::input)?;
-    Ok(serde_json::to_string(&scenario).expect("plain data"))
+    Ok(scenario.json().to_string())
 }
 
 pub(crate) fn failure(refusal: Refusal) -> Failure {

@@ -32,7 +32,7 @@ pub(crate) fn resolve_scenario(
         resolve(&options, &host)
     })?;
     let scenario = &found.scenario;
-    let fields = serde_json::to_value(scenario).expect("plain data");
+    let fields = scenario.json();
     let settings: Map<String, Value> = OPTIONS
         .iter()
         .filter(|option| option.has_field())

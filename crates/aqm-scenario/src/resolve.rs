@@ -104,8 +104,7 @@ pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputErro
     fields.insert("sample_ns".to_owned(), sample_ns(duration).into());
     fields.insert("measure".to_owned(), measure.into());
     fields.insert("captures".to_owned(), host.captures.into());
-    let mut scenario: Scenario =
-        serde_json::from_value(Json::Object(fields)).map_err(|error| InputError::new(error.to_string()))?;
+    let mut scenario = Scenario::from_json(Json::Object(fields))?;
     scenario.flows = host.own.iter().cloned().chain(of_flows).collect();
     scenario.check()?;
     Ok(Resolved { scenario, groups, buffer, warmup })

@@ -4,6 +4,7 @@ use aqm_advice::choice::{self, Means};
 use aqm_advice::figures::{self, FIGURES, Metrics as _};
 use aqm_advice::paste::System;
 use aqm_advice::{Line, Setup, household, paste, setups};
+use aqm_core::input_error::InputError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +30,7 @@ pub(crate) enum Question {
 }
 
 /// The answer, or what is wrong.
-pub(crate) fn answer(question: Question) -> Result<Value, String> {
+pub(crate) fn answer(question: Question) -> Result<Value, InputError> {
     match question {
         Question::Setups { line } => {
             let plan = household::plan(&line);
@@ -45,7 +46,7 @@ pub(crate) fn answer(question: Question) -> Result<Value, String> {
             let has_links = household::put(&mut scenario, &line, &setup);
             has_links
                 .then(|| json!({ "scenario": scenario }))
-                .ok_or_else(|| "scenario: no household's".to_owned())
+                .ok_or_else(|| InputError::new("is no household's").of_option("scenario"))
         }
         Question::Run { metrics, minutes } => {
             let mut values = Map::new();

@@ -6,10 +6,13 @@
 #![allow(unsafe_code, reason = "a function that the host calls by name has `unsafe` in its attribute")]
 
 mod advice;
+mod setting;
 
+use aqm_core::input_error::InputError;
 use aqm_core::units::Time;
 use aqm_io::capture::Capture;
 use aqm_io::link_trace::LinkTrace;
+use aqm_sim::report::RunError;
 use aqm_sim::scenario::Scenario;
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::stepped::Stepped;
@@ -41,11 +44,11 @@ extern "C" fn room(length: usize) -> *mut u8 {
     })
 }
 
-/// Reads the buffer as the capture `capture`; the answer is `{}`, or `{"error": "..."}` as of all functions.
+/// Reads the buffer as the capture `capture`; the answer is `{}`, or `{"error": "...", "option": "..."}` as of all functions.
 #[unsafe(no_mangle)]
 extern "C" fn add_capture() -> usize {
     answered(|module| {
-        let capture = Capture::parse("capture", &module.buffer).map_err(|error| error.to_string())?;
+        let capture = Capture::parse("capture", &module.buffer)?;
         module.inputs.add_capture("capture", Arc::new(capture));
         Ok(json!({}))
     })
@@ -55,7 +58,7 @@ extern "C" fn add_capture() -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn add_link_trace() -> usize {
     answered(|module| {
-        let trace = LinkTrace::parse("trace", &module.buffer).map_err(|error| error.to_string())?;
+        let trace = LinkTrace::parse("trace", &module.buffer)?;
         module.inputs.add_link_trace("trace", trace);
         Ok(json!({}))
     })
@@ -66,11 +69,9 @@ extern "C" fn add_link_trace() -> usize {
 extern "C" fn start(seed: u64) -> usize {
     answered(|module| {
         module.run = None;
-        let scenario: Scenario =
-            serde_json::from_slice(&module.buffer).map_err(|error| format!("scenario: {error}"))?;
-        let aqm = aqm_scenario::discipline(&scenario.aqm).map_err(|error| error.to_string())?;
-        let stepped =
-            Stepped::new(&aqm, &scenario, &module.inputs, seed).map_err(|error| error.to_string())?;
+        let scenario = Scenario::from_json(question(module)?).map_err(|error| error.of_option("scenario"))?;
+        let aqm = aqm_scenario::discipline(&scenario.aqm)?;
+        let stepped = Stepped::new(&aqm, &scenario, &module.inputs, seed)?;
         module.run = Some(Run { stepped, told: 0 });
         Ok(json!({}))
     })
@@ -81,9 +82,9 @@ extern "C" fn start(seed: u64) -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn step(until_ns: u64) -> usize {
     answered(|module| {
-        let run = module.run.as_mut().ok_or(NO_RUN)?;
+        let run = module.run.as_mut().ok_or_else(no_run)?;
         let span = Time::from_nanos(until_ns).since(run.stepped.now());
-        run.stepped.advance(span).map_err(|error| error.to_string())?;
+        run.stepped.advance(span)?;
         let series = run.stepped.series_after(run.told);
         run.told += series.time_s.len();
         Ok(json!({"reached_ns": run.stepped.now().as_nanos(), "series": series}))
@@ -94,8 +95,8 @@ extern "C" fn step(until_ns: u64) -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn report() -> usize {
     answered(|module| {
-        let run = module.run.take().ok_or(NO_RUN)?;
-        let report = run.stepped.report().map_err(|error| error.to_string())?;
+        let run = module.run.take().ok_or_else(no_run)?;
+        let report = run.stepped.report()?;
         Ok(json!({ "report": report }))
     })
 }
@@ -104,10 +105,28 @@ extern "C" fn report() -> usize {
 #[unsafe(no_mangle)]
 extern "C" fn advise() -> usize {
     answered(|module| {
-        let question =
-            serde_json::from_slice(&module.buffer).map_err(|error| format!("question: {error}"))?;
-        advice::answer(question)
+        let asked = serde_json::from_value(question(module)?)
+            .map_err(|error| InputError::new(error.to_string()).of_option("question"))?;
+        Ok(advice::answer(asked)?)
     })
+}
+
+/// Reads the buffer as a value of an option; the answer is that in base units.
+#[unsafe(no_mangle)]
+extern "C" fn read() -> usize {
+    answered(|module| Ok(setting::read(&question(module)?)?))
+}
+
+/// Reads the buffer as a value in base units; the answer is that of an option as people write it.
+#[unsafe(no_mangle)]
+extern "C" fn write() -> usize {
+    answered(|module| Ok(setting::write(&question(module)?)?))
+}
+
+/// Reads the buffer as options; the answer is the scenario that they stand for.
+#[unsafe(no_mangle)]
+extern "C" fn resolve() -> usize {
+    answered(|module| Ok(setting::resolved(&question(module)?)?))
 }
 
 /// Address of the answer.
@@ -116,12 +135,22 @@ extern "C" fn answer() -> *const u8 {
     MODULE.with_borrow(|module| module.buffer.as_ptr())
 }
 
-const NO_RUN: &str = "no run has been started";
+fn no_run() -> InputError {
+    InputError::new("no run has been started")
+}
 
-/// Length of the answer of `act`.
-fn answered(act: impl FnOnce(&mut Module) -> Result<Value, String>) -> usize {
+/// What the host has written into the buffer.
+fn question(module: &Module) -> Result<Value, InputError> {
+    serde_json::from_slice(&module.buffer).map_err(|error| InputError::new(error.to_string()))
+}
+
+/// Length of the answer of `act`; an error has the option that it is about, if it is about one.
+fn answered(act: impl FnOnce(&mut Module) -> Result<Value, RunError>) -> usize {
     MODULE.with_borrow_mut(|module| {
-        let answer = act(module).unwrap_or_else(|error| json!({ "error": error }));
+        let answer = act(module).unwrap_or_else(|error| {
+            let option = if let RunError::Input(error) = &error { error.option.as_str() } else { "" };
+            json!({ "error": error.to_string(), "option": option })
+        });
         module.buffer = answer.to_string().into_bytes();
         module.buffer.len()
     })

@@ -146,3 +146,46 @@ fn a_webassembly_module_gives_in_steps_the_results_of_the_native_simulator_to_th
         assert!(answer == expected, "{what}: the answers differ");
     }
 }
+
+/// A table of `tests/doors`.
+fn door(name: &str) -> String {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/doors").join(name);
+    std::fs::read_to_string(place).unwrap()
+}
+
+#[test]
+fn what_people_write_means_the_same_in_the_module_as_through_every_other_door() {
+    let module = match module() {
+        Ok(module) => module,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    for (table, results) in [("right.json", "scenarios.jsonl"), ("wrong.json", "refusals.txt")] {
+        let entries: Vec<Value> = serde_json::from_str(&door(table)).unwrap();
+        let ran = Command::new("node")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/doors.mjs"))
+            .arg(&module)
+            .args(entries.iter().map(Value::to_string))
+            .output()
+            .expect("node is there");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let answers: Vec<Value> = String::from_utf8_lossy(&ran.stdout)
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let found: Vec<String> = answers
+            .iter()
+            .map(|answer| match answer["error"].as_str() {
+                Some(message) => message.to_owned(),
+                None => answer["scenario"].to_string(),
+            })
+            .collect();
+        let results = door(results);
+        assert_eq!(found.len(), 50);
+        for (number, (found, expected)) in found.iter().zip(results.lines()).enumerate() {
+            assert_eq!(found, expected, "{table}, entry {number}");
+        }
+        let options =
+            answers.iter().filter_map(|answer| answer["option"].as_str()).filter(|option| !option.is_empty());
+        assert_eq!(options.count(), if table == "wrong.json" { 50 } else { 0 });
+    }
+}

@@ -326,7 +326,7 @@ impl Group {
             "transport": self.transport_tree().json(),
             "source": self.source_tree().json(),
         });
-        serde_json::from_value(group).map_err(|error| InputError::new(error.to_string()).of_option("flows"))
+        FlowGroup::from_json(group).map_err(|error| error.of_option("flows"))
     }
 
     /// Earliest and latest start, and how much later each starts than the one before, in nanoseconds.

@@ -13,7 +13,7 @@ impl Scenario {
     /// One line that names the option, the value and what is allowed, in the words and units in which people write them.
     pub fn check(&self) -> Result<(), InputError> {
         // Declarations know a field by its name.
-        let fields = serde_json::to_value(self).expect("plain data");
+        let fields = self.json();
         OPTIONS
             .iter()
             .filter(|option| option.has_field())

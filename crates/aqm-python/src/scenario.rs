@@ -36,7 +36,11 @@ pub(crate) fn resolve_scenario(
     let settings: Map<String, Value> = OPTIONS
         .iter()
         .filter(|option| option.has_field())
-        .map(|option| (option.field.to_owned(), fields[option.field].clone()))
+        .map(|option| {
+            // A scenario leaves out what has its default.
+            let value = fields.get(option.field).cloned().or_else(|| option.default_value());
+            (option.field.to_owned(), value.unwrap_or_default())
+        })
         .collect();
     let rate_bps = match (&scenario.capacity, link_trace) {
         (Capacity::RateBps(rate), _) => *rate,

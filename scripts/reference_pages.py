@@ -27,6 +27,7 @@ from aqmlab.scenario import registry, schema
 from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_profile, of_the_field
 from aqmlab.scenario.kinds import (
     COMMON,
+    GROUPS,
     KINDS,
     PAPERS,
     PROFILES,
@@ -232,9 +233,18 @@ def transports() -> str:
         ("Name", "What it is", "Defined by"), ((f"`{one.name}`", one.summary, one.reference) for one in known)
     )
     everywhere = _shared([one for one in known if one.form == "tcp"])
+    of_papers = [key for key in everywhere if key.group and not key.group.of_profiles]
+    plain = [key for key in everywhere if not key.group]
     rated = _of_rated()
-    lines += ["", "## Keys of every TCP connection", "", *_keys(everywhere)]
-    lines += ["", "## Keys of every rate-based sender", "", *_keys(rated)]
+    lines += ["", "## Keys of every TCP connection", "", *_keys(plain)]
+    lines += ["", "## Single rules of TCP", "", "Advanced: `recovery=linux` sets one group as a profile does,"]
+    lines += ["`recovery.frto=off` one rule. `aqmlab flows show cubic --all` prints them.", ""]
+    for group in (one for one in GROUPS.values() if one.of_profiles):
+        lines += [f"### {group.name}", "", f"{group.summary[0].upper()}{group.summary[1:]}.", ""]
+        lines += [*_keys(key for key in everywhere if key.group == group), ""]
+    if of_papers:
+        lines += ["What ns-3's OnOffApplication does is on the page of [papers' programs](papers.md#senders).", ""]
+    lines += ["## Keys of every rate-based sender", "", *_keys(rated)]
     for one in known:
         lines += _own(one, {"tcp": everywhere, "rate": rated}.get(one.form, []))
     lines += [
@@ -291,6 +301,9 @@ def papers() -> str:
     lines += _table(("Name", "What it is", "What it sets", "Defined by"), rows)
     common = _of_rated()
     lines += ["", *_keys(key for key in _shared(senders) if key not in common)]
+    tcp = _shared([one for one in TRANSPORTS.values() if one.form == "tcp"])
+    lines += ["", "Keys of TCP that only dAQM's program, in ns-3, sets:", ""]
+    lines += _keys(key for key in tcp if key.group and not key.group.of_profiles)
     lines += ["", "## Programs of switches", "", "They are written as those of [the simulator](programs.md).", ""]
     lines += _programs([one for one in json.loads(_native.programs()) if one["extension"]], "###")
     lines += [

@@ -25,6 +25,7 @@ import aqmlab
 from aqmlab import _native
 from aqmlab.engine import native
 from aqmlab.scenario import registry, topologies
+from aqmlab.scenario.flows import parse_all
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.options import SETTINGS, Option
 from aqmlab.vocabulary.metrics import METRICS, is_metric, split
@@ -215,6 +216,14 @@ def a_run_answers_as_it_did_and_in_declared_metrics(name: str) -> None:
     assert not undeclared, "not in aqmlab.metrics"
     assert golden_record.file(name).exists(), "no golden run: AQMLAB_GOLDEN=write writes it"
     assert answer.text == golden_record.file(name).read_text()
+
+
+def the_flows_of_every_golden_run_read_back_as_they_are_printed() -> None:
+    for case in CASES.values():
+        given = case.get("flows", ["1*cubic"])
+        groups = parse_all([given] if isinstance(given, str) else given)
+        assert parse_all([group.short for group in groups]) == groups
+        assert parse_all([str(group) for group in groups]) == groups
 
 
 def the_hash_is_another_with_any_value_of_a_result() -> None:

@@ -1,7 +1,10 @@
 //! Every kind of flow as text: printing and reading are inverse, in full and with what differs from the default alone.
 
 use aqm_core::input_error::InputError;
-use aqm_scenario::flows::{Catalogue, Group, NoFiles, RENAMED, parse};
+use aqm_core::params::Kind;
+use aqm_core::random::Random;
+use aqm_scenario::flows::{Catalogue, Group, Key, NoFiles, RENAMED, parse};
+use aqm_sim::traffic::Takes;
 
 /// A value that every key of these names takes.
 const EXAMPLES: [(&str, &str); 8] = [
@@ -123,4 +126,62 @@ fn an_old_key_is_answered_with_the_new_one_and_its_value() {
         assert_eq!(error.to_string(), format!("flows: '2*cubic:{old}': {says}"));
         assert!(says.contains(&format!("'{}'", error.allowed[0])));
     }
+}
+
+/// A value of a key, by its declaration.
+fn some_value(key: &Key, random: &mut impl FnMut(u64) -> u64) -> Option<String> {
+    let (low, high) = key.range;
+    let (low, widest) = (low.max(1.0), if high < low { 1e9 } else { (high - low.max(1.0)).min(1e9) });
+    let number = low as u64 + random(widest as u64 + 1);
+    Some(match (key.takes, key.unit()) {
+        (Takes::Range, _) => format!("{}ms..{}ms", random(100), 100 + random(900)),
+        (Takes::One(_) | Takes::Drawn(_), Some(Kind::Span)) => format!("{number}ns"),
+        (Takes::One(_) | Takes::Drawn(_), Some(Kind::Bytes)) => format!("{number}b"),
+        (Takes::One(_), Some(Kind::Size)) => format!("{}p", 1 + random(100)),
+        (Takes::One(_), Some(Kind::Count)) => number.to_string(),
+        (Takes::One(_), Some(Kind::Rate)) => format!("{}kbit", 1 + random(100_000)),
+        (Takes::One(_), Some(Kind::Fraction)) => format!("{}%", 1 + random(100)),
+        (Takes::One(_), Some(Kind::Flag)) => ["on", "off"][random(2) as usize].to_owned(),
+        (Takes::One(_), Some(Kind::Choice(_))) => {
+            key.words[random(key.words.len() as u64) as usize].to_owned()
+        }
+        (Takes::Name, _) => format!("group{}", random(9)),
+        _ => return None,
+    })
+}
+
+#[test]
+fn ten_thousand_groups_read_back_as_they_were() {
+    let known = Catalogue::default();
+    let kinds = known.kinds();
+    let mut state = Random::seeded(1);
+    let mut random = |below: u64| state.below(below);
+    let (mut read_back, mut refused) = (0, 0);
+    while read_back < 10_000 {
+        let kind = &kinds[random(kinds.len() as u64) as usize];
+        let transports = kind.transports();
+        let carrier = transports[random(transports.len() as u64) as usize];
+        let over = kind.carrier(carrier).unwrap();
+        let mut text = format!("{}*{}", 1 + random(20), kind.name());
+        for key in kind.keys(Some(over)) {
+            let must = kind.must().contains(&key.name) || over.must().contains(&key.name);
+            let value = match key.name {
+                "transport" => Some(carrier.to_owned()),
+                name if must => EXAMPLES.iter().find(|one| one.0 == name).map(|one| one.1.to_owned()),
+                _ if random(6) > 0 => None,
+                _ => some_value(&key, &mut random),
+            };
+            text += &value.map_or(String::new(), |value| format!(":{}={value}", key.name));
+        }
+        // Values that exclude each other are refused, as they are when written by hand.
+        match read(&text).and_then(|group| group.group()) {
+            Ok(_) => is_inverse(&text),
+            Err(_) => {
+                refused += 1;
+                continue;
+            }
+        }
+        read_back += 1;
+    }
+    assert!(refused < 30_000, "{refused} refused");
 }

@@ -23,7 +23,7 @@ pub use tree::Tree;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Value, did_you_mean};
 use aqm_sim::scenario::FlowGroup;
-use aqm_sim::transport::PROFILES;
+use aqm_sim::transport::{GROUPS, PROFILES};
 use number::Read;
 use serde_json::json;
 use std::fmt;
@@ -205,7 +205,9 @@ fn given<'a>(
             return Err(error);
         }
         if !is_known {
-            return Err(InputError::unknown("key", name, own.iter().copied()));
+            // Those of one paper's senders alone are not offered.
+            let offered = own.iter().copied().filter(|name| !is_of_papers(name));
+            return Err(InputError::unknown("key", name, offered));
         }
         if given.iter().any(|(other, _)| *other == name) {
             return Err(InputError::value(name, "is given twice"));
@@ -213,6 +215,13 @@ fn given<'a>(
         given.push((name, value));
     }
     Ok(given)
+}
+
+/// Whether a key belongs to a group of rules that no profile sets.
+fn is_of_papers(key: &str) -> bool {
+    GROUPS
+        .iter()
+        .any(|group| !group.of_profiles && key.split_once('.').is_some_and(|(name, _)| name == group.name))
 }
 
 fn not_among(key: &str, name: &str, known: Vec<&str>) -> InputError {

@@ -250,9 +250,13 @@ def _controlled(transport: Transport) -> Schema:
 
 
 def _shared(form: str) -> list[Key]:
-    """Return the keys that all transports of a form have, with the same declaration."""
-    first, *others = (one.keys for one in TRANSPORTS.values() if one.form == form)
-    return [key for key in first if others and all(key in keys for keys in others)]
+    """Return the keys that several transports of a form have, all with the same declaration."""
+    declared: dict[str, list[Key]] = {}
+    for one in TRANSPORTS.values():
+        if one.form == form:
+            for key in one.keys:
+                declared.setdefault(key.name, []).append(key)
+    return [first for first, *others in declared.values() if others and all(key == first for key in others)]
 
 
 def _reference(form: str, name: str) -> Schema:
@@ -263,15 +267,13 @@ def _shared_keys() -> dict[str, Schema]:
     """Return the definitions of keys that several transports have; the rules of a group are one."""
     found: dict[str, Schema] = {}
     for form in CONTROLS:
-        if any(one.form == form for one in TRANSPORTS.values()):
-            for key in _shared(form):
-                name, _, rule = key.field.partition(".")
-                if rule:
-                    group = found.setdefault(f"{form}_{name}", _object({}))
-                    group["description"] = GROUPS[name].summary
-                    group["properties"][rule] = _value(key)
-                else:
-                    found[f"{form}_{name}"] = _value(key)
+        for key in _shared(form):
+            name, _, rule = key.field.partition(".")
+            if rule:
+                group = found.setdefault(f"{form}_{name}", {"description": GROUPS[name].summary, **_object({}, ())})
+                group["properties"][rule] = _value(key)
+            else:
+                found[f"{form}_{name}"] = _value(key)
     return found
 
 

@@ -96,6 +96,8 @@ def resolve(options: Options) -> Plan:
     found = _resolved(options, trace, captures)
     link = _Link(found["rate_bps"], trace)
     settings = {one.field: found["settings"][one.field] for one in SETTINGS}
+    # What a scenario leaves out where it has its default is null there.
+    settings |= {one.field: one.value for one in SETTINGS if one.is_left_out and settings[one.field] is None}
     for name in settings["observe"]:
         if name not in OBSERVERS:
             raise options.error("observe", unknown("observer", name, OBSERVERS))

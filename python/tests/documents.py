@@ -31,7 +31,7 @@ SMALL, NOT_RUN = "run with ", "not run: "
 IN_C = ROOT / "crates/aqm-capi/examples"
 # The discipline that docs/dev/aqm.md shows, where `cargo test` compiles and runs it.
 EXAMPLE = ROOT / "crates/aqm-core/tests/example/coin.rs"
-BENCHES = [ROOT / "crates/aqm-testbed/tests" / name for name in ("aimd.rs", "several.rs")]
+BENCHES = [ROOT / "crates/aqm-testbed/tests" / name for name in ("aimd.rs", "first.rs", "several.rs")]
 # The part of a topology's file that a page shows is tried in this one.
 TOPOLOGY = ROOT / "experiments/switches/graphs/victim-lossy.toml"
 # The commands that draw a report unless an option prevents it.

@@ -150,3 +150,15 @@ fn the_matrix_of_the_guide_is_as_it_prints_it() {
     let guide = include_str!("../../../docs/how-to/test-transport.md");
     assert!(guide.contains(&format!("```text\n{cells}```\n")), "{cells}");
 }
+
+/// The message of docs/how-to/test-transport.md.
+#[test]
+fn the_failure_over_seeds_of_the_guide_is_as_it_prints_it() {
+    let folder = folder("guide");
+    let runs = path(true).folder(&folder).flows("2*aimd").over(1..=10);
+    let text = panic_of(|| runs.at_least(9, |run| run.fairness().is_at_least(0.98)));
+    let (found, _) = text.split_once("see run.svg").expect("it says where the files are");
+    let guide = include_str!("../../../docs/how-to/test-transport.md");
+    assert!(guide.contains(&format!("```text\n{found}see run.svg and queue.pcapng in")), "{found}");
+    std::fs::remove_dir_all(folder).unwrap();
+}

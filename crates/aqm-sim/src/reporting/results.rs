@@ -12,7 +12,7 @@ use crate::network::port::PortId;
 use crate::report::{FlowRow, QueueRow, Report, RunError};
 use crate::simulation::build::Setup;
 use crate::simulation::state::User;
-use crate::switch::switches::SwitchTotals;
+use crate::simulation::switches::SwitchTotals;
 use crate::traffic::action::Wait;
 use crate::traffic::durations::Durations;
 use crate::traffic::player::Viewing;

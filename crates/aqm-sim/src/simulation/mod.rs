@@ -19,6 +19,7 @@ pub(crate) mod observer;
 mod program_tests;
 pub(crate) mod run;
 pub(crate) mod state;
+pub(crate) mod switches;
 pub(crate) mod switching;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use crate::network::medium::Medium;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::{self, NONE, PortId};
 use crate::simulation::event_queue::{EventKind, EventQueue, Target};
-use crate::switch::switches::Switches;
+use crate::simulation::switches::Switches;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;

@@ -1,7 +1,7 @@
 //! What a switch adds to its ports: flow control, shared memory, programs in data plane and control plane.
 //!
-//! Nothing here knows events or routes: packets come in and leave, time comes in with each call, and frames that must be
-//! sent are handed out. [`switches`] alone knows the links: it installs the switches of a network.
+//! Nothing here knows links, events or routes: packets come in and leave, time comes in with each call, and frames that
+//! must be sent are handed out. `simulation/switches.rs` installs the switches of a network.
 
 pub mod control_plane;
 pub mod deadlock;
@@ -13,7 +13,6 @@ pub mod pipeline;
 pub mod program;
 pub mod programs;
 pub mod shared_buffer;
-pub(crate) mod switches;
 
 use aqm_core::units::Time;
 use flow_control::{Account, FlowControl};

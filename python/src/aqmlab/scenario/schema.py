@@ -113,7 +113,7 @@ def scenario() -> Schema:
         "$schema": DRAFT,
         "title": "A resolved scenario of aqmlab",
         **_object({field: properties[field] for field in FIELDS}, required=[one for one in FIELDS if one in needed]),
-        "$defs": {"flows": _flows(), "distribution": _distribution(), **_shared_keys()},
+        "$defs": {"flows": _flows(), "distribution": _distribution(), **_common_keys()},
     }
 
 
@@ -240,40 +240,36 @@ def _flows() -> Schema:
 
 
 def _controlled(transport: Transport) -> Schema:
-    shared = _shared(transport.form)
-    fields: Schema = {}
-    for key in transport.keys:
-        name = key.field.partition(".")[0]
-        fields[name] = _reference(transport.form, name) if key in shared else _value(key)
+    """Return the schema of a transport: what all of its form have, its name and its own keys."""
+    common = _common(transport.form)
     control = {CONTROLS[transport.form]: {"const": transport.name, "description": transport.summary}}
-    return _object({**control, **fields}, required=control)
+    own = {key.field: _value(key) for key in transport.keys if key not in common}
+    object_ = {**_object({**control, **own}, required=control), "$ref": f"#/$defs/{transport.form}"}
+    del object_["additionalProperties"]
+    return {**object_, "unevaluatedProperties": False}
 
 
-def _shared(form: str) -> list[Key]:
-    """Return the keys that several transports of a form have, all with the same declaration."""
-    declared: dict[str, list[Key]] = {}
-    for one in TRANSPORTS.values():
-        if one.form == form:
-            for key in one.keys:
-                declared.setdefault(key.name, []).append(key)
-    return [first for first, *others in declared.values() if others and all(key == first for key in others)]
+def _common(form: str) -> list[Key]:
+    """Return the keys that all transports of a form have, with the same declaration."""
+    first, *others = (one.keys for one in TRANSPORTS.values() if one.form == form)
+    return [key for key in first if all(key in keys for keys in others)]
 
 
-def _reference(form: str, name: str) -> Schema:
-    return {"$ref": f"#/$defs/{form}_{name}"}
-
-
-def _shared_keys() -> dict[str, Schema]:
-    """Return the definitions of keys that several transports have; the rules of a group are one."""
+def _common_keys() -> dict[str, Schema]:
+    """Return what all transports of a form have, by form; the rules of a group are a table."""
     found: dict[str, Schema] = {}
     for form in CONTROLS:
-        for key in _shared(form):
+        if not any(one.form == form for one in TRANSPORTS.values()):
+            continue
+        properties: Schema = {}
+        for key in _common(form):
             name, _, rule = key.field.partition(".")
             if rule:
-                group = found.setdefault(f"{form}_{name}", {"description": GROUPS[name].summary, **_object({}, ())})
+                group = properties.setdefault(name, {"description": GROUPS[name].summary, **_object({}, ())})
                 group["properties"][rule] = _value(key)
             else:
-                found[f"{form}_{name}"] = _value(key)
+                properties[name] = _value(key)
+        found[form] = {"properties": properties}
     return found
 
 

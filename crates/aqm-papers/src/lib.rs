@@ -92,5 +92,10 @@ pub static PROGRAMS: &[&declaration::Info] = &[&pmqecn::data_plane::INFO];
 pub static OBSERVERS: &[&observer::Info] = &[&queue_average::INFO, &flow_monitor::INFO];
 
 /// What the simulator takes.
-pub static EXTENSION: Extension =
-    Extension { name: "papers", rate_controls: RATE_CONTROLS, programs: PROGRAMS, observers: OBSERVERS };
+pub static EXTENSION: Extension = Extension {
+    name: "papers",
+    rate_controls: RATE_CONTROLS,
+    programs: PROGRAMS,
+    observers: OBSERVERS,
+    ..Extension::NOTHING
+};

@@ -3,5 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod device;
+pub mod kind;
 pub mod mac;
+pub mod medium;
 pub mod wire;

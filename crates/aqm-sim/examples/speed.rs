@@ -80,6 +80,7 @@ fn behind_switch(scenario: &mut Scenario, program: &str) {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
+        kind: None,
         wire: Impairments::default(),
     };
     let links = vec![

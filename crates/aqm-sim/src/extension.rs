@@ -3,6 +3,7 @@
 
 use crate::switch::declaration;
 use crate::{observer, rate_control};
+use aqm_path::kind::LinkKind;
 
 /// Plain lists; a name is taken from the crate's own list first.
 #[derive(Clone, Copy)]
@@ -15,4 +16,12 @@ pub struct Extension {
     pub programs: &'static [&'static declaration::Info],
     /// Observers, with their metrics.
     pub observers: &'static [&'static observer::Info],
+    /// Kinds of links.
+    pub link_kinds: &'static [&'static LinkKind],
+}
+
+impl Extension {
+    /// One that adds nothing, to be filled.
+    pub const NOTHING: Extension =
+        Extension { name: "", rate_controls: &[], programs: &[], observers: &[], link_kinds: &[] };
 }

@@ -1,3 +1,5 @@
 //! Devices: what takes packets from a queue and puts them on a wire.
 
+pub mod channel;
 pub mod opportunities;
+pub mod supervised;

@@ -93,6 +93,8 @@ pub(crate) struct Network {
     pub(crate) into: Vec<Vec<LinkId>>,
     /// Media that links share, by their names.
     pub(crate) media: Vec<(String, Access)>,
+    /// Links that one device serves, by their medium or their own name, and its kind.
+    pub(crate) channels: Vec<(String, String, Vec<LinkId>)>,
     /// Options of switches, beside their ports.
     pub(crate) switches: BTreeMap<NodeId, SwitchOptions>,
 }
@@ -116,6 +118,14 @@ impl Network {
         self.into[spec.to].push(id);
         self.links.push(spec);
         id
+    }
+
+    /// A device of this kind serves a link, and all others of the same channel.
+    pub(crate) fn join(&mut self, channel: String, kind: &str, link: LinkId) {
+        match self.channels.iter_mut().find(|(name, _, _)| *name == channel) {
+            Some((_, _, links)) => links.push(link),
+            None => self.channels.push((channel, kind.to_owned(), vec![link])),
+        }
     }
 
     /// The name of a node.

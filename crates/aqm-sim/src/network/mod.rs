@@ -24,7 +24,6 @@ pub(crate) mod graph;
 pub(crate) mod hosts;
 pub(crate) mod ideal;
 pub(crate) mod in_flight;
-pub(crate) mod medium;
 pub(crate) mod packet;
 pub(crate) mod path;
 pub(crate) mod payloads;

@@ -101,6 +101,8 @@ pub(crate) struct Device<M> {
     pub(crate) is_direct: bool,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
+    /// The device that serves it in place of its own, if one does.
+    pub(crate) channel: Option<u32>,
     /// How long a packet occupies it beyond its serialisation.
     pub(crate) hold: Span,
 }
@@ -118,7 +120,7 @@ pub(crate) struct Observed<M> {
 impl<M> Device<M> {
     /// Whether there is nothing between discipline and wire that could decide what is sent when.
     pub(crate) fn is_bare(&self) -> bool {
-        let is_shared = self.medium.is_some() || self.hold > Span::ZERO;
+        let is_shared = self.medium.is_some() || self.channel.is_some() || self.hold > Span::ZERO;
         !self.wakes && !is_shared && self.ring_packets == 1 && self.trace.is_none()
     }
 
@@ -163,6 +165,7 @@ impl<M> Port<M> {
                 is_direct: false,
                 trace,
                 medium: *medium,
+                channel: None,
                 hold: *hold,
             });
         }
@@ -244,9 +247,10 @@ impl<M> Port<M> {
         self.last_span != rate.time_for(Bytes::new(self.last_length.into()))
     }
 
-    /// When the last bit of the packet leaves that was sent last; unknown where opportunities decide.
+    /// When the last bit of the packet leaves that was sent last; unknown where opportunities or bursts decide.
     pub(crate) fn last_out(&self) -> Option<Time> {
         match self.device() {
+            Some(device) if device.channel.is_some() => None,
             Some(device) => device.trace.is_none().then_some(device.until),
             None => Some(self.busy_until),
         }

@@ -33,7 +33,8 @@ pub(crate) fn layout(
                 Some(Spec::parse(text).map_err(|error| refused(format!("link {name}"), error.into()))?)
             }
         };
-        let medium = link.medium.as_ref().map(|name| plan.medium(name, link.access));
+        let is_line = link.kind.is_none();
+        let medium = link.medium.as_ref().filter(|_| is_line).map(|name| plan.medium(name, link.access));
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
             spec,
             // Packets that the device has taken from the discipline cannot be paused.
@@ -55,6 +56,10 @@ pub(crate) fn layout(
             wire: if measured { link.wire.or(scenario.impairments()) } else { link.wire },
             name: link.name.clone(),
         });
+        if let Some(kind) = &link.kind {
+            let channel = link.medium.clone().unwrap_or_else(|| plan.network.link_name(id));
+            plan.network.join(channel, kind, id);
+        }
         // Parallel links draw from streams of their own.
         let own = plan.network.link_name(id);
         if let Queue::Discipline { random, .. } = &mut plan.network.links[id].queue {

@@ -12,6 +12,7 @@ use aqm_core::input_error::InputError;
 use aqm_io::capture::Capture;
 use aqm_io::input_error::InputError as FileError;
 use aqm_io::link_trace::LinkTrace;
+use aqm_path::kind::KindSpec;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -63,6 +64,13 @@ impl Inputs {
         let added = self.extensions.iter().map(|extension| extension.rate_controls);
         let known: Vec<_> = std::iter::once(RATE_CONTROLS).chain(added).flatten().copied().collect();
         Rated::of(named, &known)
+    }
+
+    /// The kind of link that a scenario names, with its parameters.
+    pub(crate) fn link_kind(&self, text: &str) -> Result<KindSpec, InputError> {
+        let known: Vec<_> =
+            self.extensions.iter().flat_map(|extension| extension.link_kinds).copied().collect();
+        KindSpec::parse(text, &known)
     }
 
     /// The program of a switch that a scenario names, with its parameters.

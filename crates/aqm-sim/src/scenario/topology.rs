@@ -2,6 +2,7 @@
 
 use crate::switch::options::SwitchOptions;
 use aqm_core::input_error::InputError;
+pub use aqm_path::medium::Access;
 use aqm_path::wire::Impairments;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,10 @@ pub struct TopologyLink {
     /// Whether the medium stays busy until the last bit has arrived, as CSMA's does, not only until it is sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_arrival: bool,
+    /// Kind of the link, as `KIND key value ...`, whose device sends bursts; a line of its rate unless given. Links of one medium
+    /// have the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// What the wire behind the queue does to packets; where this does nothing, the measured link takes the scenario's.
     #[serde(default, skip_serializing_if = "Impairments::is_plain")]
     pub wire: Impairments,
@@ -54,18 +59,6 @@ pub struct TopologyLink {
 
 fn is_in_turns(access: &Access) -> bool {
     *access == Access::Turns
-}
-
-/// How links on one medium share it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// In turns, in the order of asking; a link that has sent asks again.
-    #[default]
-    Turns,
-    /// By looking again after a random time, ever longer (truncated binary exponential backoff, as IEEE 802.3 4.2.3.2.5, in
-    /// the slots of ns-3's CSMA: 1 microsecond, 1000 at most). Who looks first at an idle medium has it; nothing collides.
-    Backoff,
 }
 
 /// The queue in front of a link.
@@ -91,7 +84,7 @@ impl Topology {
     /// is a link trace.
     pub(crate) fn check(&self, recorded: bool) -> Result<BTreeSet<&str>, InputError> {
         let mut nodes = BTreeSet::new();
-        let mut media = BTreeMap::new();
+        let (mut media, mut kinds) = (BTreeMap::new(), BTreeMap::new());
         for (number, link) in self.links.iter().enumerate() {
             let place = || format!("link {number} ({}->{})", link.from, link.to);
             if link.from == link.to {
@@ -111,6 +104,28 @@ impl Topology {
             }
             if link.medium.is_none() && link.access != Access::Turns {
                 return Err(refused(place(), InputError::new("access is backoff, but it is on no medium")));
+            }
+            if let Some(kind) = &link.kind {
+                let about = |problem: &str| Err(refused(place(), InputError::value(kind, problem)));
+                if link.queue == LinkQueue::Plain {
+                    return about("needs a queue");
+                }
+                if link.rate_bps.is_none() && recorded {
+                    return about("cannot have a link trace");
+                }
+                if link.access != Access::Turns || link.until_arrival {
+                    return about("has its own access to the medium");
+                }
+            }
+            if let Some(medium) = &link.medium
+                && *kinds.entry(medium).or_insert(&link.kind) != &link.kind
+            {
+                return Err(refused(
+                    place(),
+                    InputError::new(format!(
+                        "kind differs from that of a link before it on medium '{medium}'"
+                    )),
+                ));
             }
             if let Some(medium) = &link.medium
                 && *media.entry(medium).or_insert(link.access) != link.access
@@ -133,6 +148,7 @@ impl Topology {
             let around = self.links.iter().filter(|link| link.from == *name || link.to == *name);
             for link in around.filter(|_| options.pfc.is_some()) {
                 let problem = match (&link.medium, link.rate_bps) {
+                    _ if link.kind.is_some() => "has a device of its own",
                     (Some(_), _) => "is on a medium",
                     (_, None) if recorded => "has a link trace",
                     _ => continue,

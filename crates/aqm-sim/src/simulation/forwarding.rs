@@ -19,7 +19,9 @@ use aqm_core::backlog::Backlog;
 use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
+use aqm_core::sent::Sent;
 use aqm_core::units::{Span, Time};
+use aqm_path::device::channel::Whom;
 use aqm_path::wire::Passage;
 
 const TCP: u8 = 6;
@@ -216,7 +218,7 @@ impl Simulation {
 
     /// A packet is lost by chance on the wire of `port`.
     #[cold]
-    fn lose_on_wire(&mut self, port: PortId, id: PacketId) {
+    pub(super) fn lose_on_wire(&mut self, port: PortId, id: PacketId) {
         let queued = self.ports[port].device().map_or_else(Backlog::default, |device| device.observed.queued);
         let (packet, now) = (&self.shared.slab[id], self.shared.now);
         let seen = Dropped { id, packet, port, by: DroppedBy::Wire, queued, sojourn: Span::ZERO, now };
@@ -268,6 +270,9 @@ impl Simulation {
     pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.shared.slab[id], self.shared.now);
         let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));
+        if self.ports[port].device().is_some_and(|device| device.channel.is_some()) {
+            metadata.station = self.station_of(flow);
+        }
         if self.shared.switches.is_some() {
             match self.admit(port, id, metadata) {
                 Some(admitted) => metadata = admitted,
@@ -348,9 +353,13 @@ impl Simulation {
         if device.is_direct {
             return self.send_directly(port);
         }
-        match device.medium {
-            None => self.serve_any(port),
-            Some(medium) => self.serve_medium(port, medium as usize),
+        match (device.channel, device.medium) {
+            (Some(channel), _) => {
+                self.on_channel_due(channel as usize);
+                None
+            }
+            (_, Some(medium)) => self.serve_medium(port, medium as usize),
+            _ => self.serve_any(port),
         }
     }
 
@@ -383,7 +392,7 @@ impl Simulation {
 
     /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
     fn send_directly(&mut self, port: PortId) -> Option<Time> {
-        let Some((id, length)) = self.dequeue_here(port) else {
+        let Some((id, length)) = self.dequeue_here(port, Whom::Any) else {
             self.ports[port].device_mut()?.busy = false;
             return None;
         };
@@ -412,6 +421,10 @@ impl Simulation {
     #[inline]
     fn send_next(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device_mut()?;
+        if let Some(channel) = device.channel {
+            self.ready_on_channel(port, channel as usize);
+            return None;
+        }
         if device.trace.is_some() {
             return self.serve_opportunity(port);
         }
@@ -513,19 +526,35 @@ impl Simulation {
     /// Takes a packet from the discipline.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
-        self.dequeue_here(port).map(|(id, _)| id)
+        self.dequeue_here(port, Whom::Any).map(|(id, _)| id)
+    }
+
+    /// The same for a next hop.
+    #[inline(never)]
+    pub(super) fn dequeue_for(&mut self, port: PortId, whom: Whom) -> Option<PacketId> {
+        self.dequeue_here(port, whom).map(|(id, _)| id)
+    }
+
+    /// A device says what became of a packet that it has taken from the discipline.
+    pub(super) fn tell(&mut self, port: PortId, sent: &Sent) {
+        let now = self.shared.now;
+        let Some(device) = self.ports[port].device_mut() else { return };
+        let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
+        qdisc.sent(sent, now, &mut observer);
     }
 
     /// The same in place, where a port has no more to do than that; also answers how long the packet is.
     #[inline(always)]
-    fn dequeue_here(&mut self, port: PortId) -> Option<(PacketId, u32)> {
+    fn dequeue_here(&mut self, port: PortId, whom: Whom) -> Option<(PacketId, u32)> {
         let now = self.shared.now;
         let device = self.ports[port].device_mut()?;
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
         let paused = observer.shared.switches.as_ref().map(|switches| switches.paused_classes(port));
-        let next = match paused {
-            None | Some(PausedClasses::NONE) => qdisc.dequeue(now, &mut observer),
-            Some(paused) => qdisc.dequeue_unpaused(now, paused, &mut observer),
+        let next = match (paused, whom) {
+            // No link to a switch that pauses is shared by stations.
+            (_, Whom::Station(station)) => qdisc.dequeue_for(station, now, &mut observer),
+            (None | Some(PausedClasses::NONE), Whom::Any) => qdisc.dequeue(now, &mut observer),
+            (Some(paused), Whom::Any) => qdisc.dequeue_unpaused(now, paused, &mut observer),
         };
         let metadata = next.as_ref()?;
         let (id, mut ecn, mut grown) = (metadata.cookie as PacketId, metadata.ecn, 0);
@@ -573,7 +602,7 @@ impl Simulation {
         device.wake_at = Time::MAX;
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
         qdisc.wake(now, &mut observer);
-        if !device.busy
+        if (!device.busy || device.channel.is_some())
             && device.qdisc.backlog().packets > 0
             && let Some(free) = self.serve(port)
         {

@@ -7,6 +7,9 @@ pub(crate) mod applications;
 pub(crate) mod build;
 pub(crate) mod captures;
 pub(crate) mod carrier;
+#[cfg(test)]
+mod channel_tests;
+pub(crate) mod channels;
 pub(crate) mod endpoints;
 pub(crate) mod event_queue;
 pub(crate) mod feedback;

@@ -153,7 +153,7 @@ impl Simulation {
     pub(crate) fn end(&mut self, end: Time) -> Result<(), RunError> {
         self.shared.now = end;
         for number in 0..self.measured.len() {
-            let held = self.held(&self.ports[self.measured[number]]);
+            let held = self.held(self.measured[number]);
             if let Some((metrics, queued)) = self.port_metrics(number) {
                 metrics.end(queued, held, end);
             }
@@ -211,7 +211,7 @@ impl Simulation {
             self.shared.metrics.restart(now);
             for number in 0..self.measured.len() {
                 let port = self.measured[number];
-                let (passed, held) = (self.passed(port), self.held(&self.ports[port]));
+                let (passed, held) = (self.passed(port), self.held(port));
                 if let Some((metrics, queued)) = self.port_metrics(number) {
                     metrics.restart(queued, passed, held, now);
                 }

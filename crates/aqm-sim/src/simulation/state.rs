@@ -1,5 +1,6 @@
 //! What a simulation consists of.
 
+use super::channels::Channel;
 use super::invariants::faults::Faults;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::held::Held;
@@ -11,7 +12,6 @@ use crate::measure::port::PortMetrics;
 use crate::network::emissions::Emissions;
 use crate::network::graph::{LinkId, Network};
 use crate::network::in_flight::InFlightQueue;
-use crate::network::medium::Medium;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::{self, NONE, PortId};
 use crate::simulation::event_queue::{EventKind, EventQueue, Target};
@@ -21,6 +21,7 @@ use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Span, Time};
+use aqm_path::medium::Medium;
 use std::collections::BTreeMap;
 
 /// Events between two looks at the monitor.
@@ -89,6 +90,8 @@ pub(crate) struct Simulation {
     pub(crate) looks_ahead: bool,
     pub(crate) replays: Vec<Replay>,
     pub(crate) media: Vec<Medium>,
+    /// Devices that send bursts.
+    pub(crate) channels: Vec<Channel>,
     pub(crate) users: Vec<User>,
     /// The hosts' ports that rate-based senders share.
     pub(crate) nics: BTreeMap<PortId, Nic>,
@@ -161,6 +164,7 @@ impl Simulation {
             looks_ahead: false,
             replays: Vec::new(),
             media,
+            channels: Vec::new(),
             users: Vec::new(),
             nics: BTreeMap::new(),
             actions: Vec::new(),

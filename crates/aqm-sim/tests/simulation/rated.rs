@@ -163,6 +163,7 @@ fn notifications_and_answers_can_be_lost_on_links() {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
+        kind: None,
         wire: Impairments { loss: Loss::Random(loss), ..Impairments::default() },
     };
     let mut group = rated("all", 4, "dcqcn timeout 1ms");
@@ -199,6 +200,7 @@ fn senders_of_one_host_take_turns_at_its_port() {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
+        kind: None,
         wire: Impairments::default(),
     };
     let links = vec![link("a", "r", LinkQueue::UnderTest), link("r", "a", LinkQueue::Plain)];

@@ -32,6 +32,7 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
+        kind: None,
         wire: Impairments::default(),
     }
 }

@@ -21,6 +21,7 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
         medium: None,
         access: Access::Turns,
         until_arrival: false,
+        kind: None,
         wire: Impairments::default(),
     }
 }

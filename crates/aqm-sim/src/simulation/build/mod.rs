@@ -80,6 +80,7 @@ impl Setup {
         }
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(InputError::from)?;
+        simulation.attach_channels(inputs, seed)?;
         // A packet that jitters has an event of its own, which names it in fewer bits.
         if simulation.network.links.iter().any(|link| link.wire.is_irregular()) {
             simulation.shared.slab.most = Target::MAX_INDEX - OVERSHOOT;

@@ -102,6 +102,10 @@ impl Simulation {
         if self.shared.switches.as_ref().is_some_and(|switches| switches.reclassify()) {
             return true;
         }
+        let devices = self.channels.iter().filter_map(|channel| channel.device.as_ref());
+        if devices.into_iter().any(|device| device.reorders()) {
+            return true;
+        }
         self.ports.iter().filter_map(|port| port.extras.as_ref()).any(|extras| {
             extras.impaired.as_ref().is_some_and(|impaired| impaired.wire.impairments().is_irregular())
                 || extras.device.as_ref().is_some_and(|device| device.qdisc.reorders())
@@ -168,6 +172,7 @@ impl Simulation {
                 there[Cause::Impairment as usize] += lost;
             }
         }
+        there[Cause::Impairment as usize] += self.lost_by_channels();
         for cause in Cause::ALL {
             let (lost, there) = (self.shared.metrics.losses.by(cause), there[cause as usize]);
             if lost != there {

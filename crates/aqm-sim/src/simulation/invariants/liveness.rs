@@ -12,7 +12,8 @@ impl Simulation {
     /// A device that sends will be done, one that does not has nothing to send, and a wake-up that was asked for will come.
     pub(in crate::simulation) fn check_goes_on(&self, port: PortId, device: &Device) -> Result<(), String> {
         let now = self.shared.now;
-        if device.ring.len() + 1 > device.ring_packets as usize {
+        // What came back to a channel's port waits there, and the channel knows when it goes on.
+        if device.channel.is_none() && device.ring.len() + 1 > device.ring_packets as usize {
             return Err(format!("its device holds more than {} packets", device.ring_packets));
         }
         if device.wake_at < now {
@@ -23,7 +24,7 @@ impl Simulation {
             None => device.until + device.hold,
         };
         // On a medium others may have their turn first.
-        if device.busy && device.medium.is_none() && done < now {
+        if device.busy && device.medium.is_none() && device.channel.is_none() && done < now {
             return Err(format!("its device could send at {done}, and does not"));
         }
         let switches = self.shared.switches.as_ref();

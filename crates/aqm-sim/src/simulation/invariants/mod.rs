@@ -4,6 +4,7 @@
 //! faster or slower than its rate. [`liveness`]: whatever waits has an event. [`emptied`]: in the end nothing is left over.
 //! [`faults`] are put in by tests, which see that these checks report them.
 
+mod channels;
 mod conservation;
 mod emptied;
 #[cfg(test)]
@@ -41,7 +42,7 @@ impl Simulation {
         let may_hold = self.shared.switches.is_some();
         for &number in devices {
             let Some(device) = self.ports[number].device() else { continue };
-            check_queue(device, may_hold)
+            check_queue(device, may_hold || device.channel.is_some())
                 .and_then(|()| self.check_goes_on(number, device))
                 .map_err(|what| self.failed(&self.network.link_name(number), &what))?;
         }
@@ -51,6 +52,7 @@ impl Simulation {
     /// Packets and bytes are conserved at every port, on every wire and for every flow, and none was faster than
     /// propagation.
     pub(in crate::simulation) fn check(&self) -> Result<(), RunError> {
+        self.check_channels()?;
         // Senders stop, with timers unset, where there is no room for what they send.
         self.check_room()?;
         self.check_queues(&self.devices)?;
@@ -68,6 +70,9 @@ impl Simulation {
                         self.shared.switches.iter().flat_map(|switches| switches.frames(number)).copied();
                     for id in device.ring.iter().copied().chain(sending.map(|(id, _)| *id)).chain(pauses) {
                         add(&mut there, 1, self.shared.slab[id].length.into());
+                    }
+                    for frame in self.inside_channel(number) {
+                        add(&mut there, 1, frame.length.into());
                     }
                     let counters = device.qdisc.counters();
                     dropped = Backlog { packets: counters.dropped_total(), bytes: counters.dropped_bytes };

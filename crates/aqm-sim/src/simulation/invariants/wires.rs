@@ -5,7 +5,7 @@ use crate::network::graph::Capacity;
 use crate::network::in_flight::InFlightQueue;
 use crate::network::port::PortId;
 use crate::report::RunError;
-use crate::simulation::state::{Port, Simulation};
+use crate::simulation::state::Simulation;
 use aqm_core::units::{Bytes, Time};
 use aqm_io::link_trace::OPPORTUNITY_BYTES;
 
@@ -28,6 +28,10 @@ impl Simulation {
                     return Err(self.failed(&self.network.link_name(port), &what));
                 }
                 let Capacity::Rate(rate) = link.capacity else { continue };
+                // Bursts have several packets, and their own rules.
+                if self.ports[port].device().is_some_and(|device| device.channel.is_some()) {
+                    continue;
+                }
                 let length = Bytes::new(self.shared.slab[packet.id].length.into());
                 let behind = latest.iter_mut().find(|(other, _)| *other == port);
                 if behind.as_ref().is_some_and(|(_, by)| packet.at > *by) {
@@ -74,7 +78,7 @@ impl Simulation {
     /// The last packet of every port took the time that its length needs, and no port with a discipline has carried more since the start of the run than its link could.
     pub(in crate::simulation) fn check_capacities(&self) -> Result<(), RunError> {
         for (number, port) in self.ports.iter().enumerate() {
-            let Some(device) = port.device() else { continue };
+            let Some(device) = port.device().filter(|device| device.channel.is_none()) else { continue };
             let counters = device.qdisc.counters();
             let (taken, fits) = match &self.network.links[number].capacity {
                 Capacity::Rate(rate) => (
@@ -91,7 +95,7 @@ impl Simulation {
                     )
                 }
             };
-            let carried = taken - self.held(port);
+            let carried = taken - self.held(number);
             // Rounding: spans are whole nanoseconds, rounded up.
             if carried > fits * (1.0 + 1e-9) + 1.0 {
                 let what = format!("{carried:.0} bytes were carried, but {fits:.0} fit");
@@ -108,13 +112,15 @@ impl Simulation {
 
     /// Bytes that the device has taken from the discipline and not yet sent, those of the packet on the wire included; of IP
     /// packets where opportunities carry those.
-    pub(crate) fn held(&self, port: &Port) -> f64 {
+    pub(crate) fn held(&self, number: PortId) -> f64 {
+        let port = &self.ports[number];
         let Some(device) = port.device() else { return 0.0 };
         let (overhead, sending) = match &device.trace {
             Some(trace) => (self.overhead, trace.sending().map_or(0.0, |(_, left)| *left as f64)),
             None => (0, port.unsent(self.shared.now)),
         };
         let ring = device.ring.iter().map(|&id| f64::from(self.shared.slab[id].length - overhead));
-        ring.sum::<f64>() + sending
+        let bursts = self.inside_channel(number).map(|frame| f64::from(frame.length));
+        ring.sum::<f64>() + bursts.sum::<f64>() + sending
     }
 }

@@ -1,9 +1,22 @@
 //! A medium: ports that send on it one at a time.
 
-use crate::scenario::topology::Access;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// How ports on one medium share it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// In turns, in the order of asking; a link that has sent asks again.
+    #[default]
+    Turns,
+    /// By sensing it again after a random time, ever longer (truncated binary exponential backoff, as IEEE 802.3 4.2.3.2.5, in
+    /// the slots of ns-3's CSMA: 1 microsecond, 1000 at most). The first to sense the medium idle transmits; collisions are not
+    /// modelled.
+    Backoff,
+}
 
 /// A port waits a whole number of these before it looks again.
 const SLOT: Span = Span::from_micros(1);
@@ -28,7 +41,7 @@ struct Look {
 
 /// A medium in operation.
 #[derive(Debug)]
-pub(crate) struct Medium {
+pub struct Medium {
     /// Who is sending, and until when nobody else may.
     taken: Option<(u32, Time)>,
     waiting: Waiting,
@@ -36,7 +49,7 @@ pub(crate) struct Medium {
 
 impl Medium {
     /// The medium of this name.
-    pub(crate) fn new(name: &str, access: Access, seed: u64) -> Medium {
+    pub fn new(name: &str, access: Access, seed: u64) -> Medium {
         let waiting = match access {
             Access::Turns => Waiting::Turns(VecDeque::new()),
             Access::Backoff => {
@@ -47,16 +60,18 @@ impl Medium {
         Medium { taken: None, waiting }
     }
 
-    pub(crate) fn is_busy(&self) -> bool {
+    /// Whether somebody sends on it.
+    pub fn is_busy(&self) -> bool {
         self.taken.is_some()
     }
 
-    pub(crate) fn take(&mut self, port: u32, until: Time) {
+    /// A port sends on it; nobody else may until then.
+    pub fn take(&mut self, port: u32, until: Time) {
         self.taken = Some((port, until));
     }
 
     /// The medium is idle again if what this port has sent is out of the way now; answers whether it is.
-    pub(crate) fn release(&mut self, port: u32, now: Time) -> bool {
+    pub fn release(&mut self, port: u32, now: Time) -> bool {
         let is_over = self.taken == Some((port, now));
         if is_over {
             self.taken = None;
@@ -65,7 +80,7 @@ impl Medium {
     }
 
     /// A port has something to send and finds the medium busy.
-    pub(crate) fn wait(&mut self, port: u32, now: Time) {
+    pub fn wait(&mut self, port: u32, now: Time) {
         match &mut self.waiting {
             Waiting::Turns(waiting) => waiting.push_back(port),
             Waiting::Backoff { looks, random } => {
@@ -78,7 +93,7 @@ impl Medium {
 
     /// A port that has sent asks for the medium again if it has more to send, and for its next turn in any case; answers whether
     /// it does. It has found the medium busy since its last bit left, at `sent`.
-    pub(crate) fn ask_again(&mut self, port: u32, sent: Time, has_more: bool) -> bool {
+    pub fn ask_again(&mut self, port: u32, sent: Time, has_more: bool) -> bool {
         let asks = has_more || matches!(self.waiting, Waiting::Turns(_));
         if asks {
             self.wait(port, sent);
@@ -87,7 +102,7 @@ impl Medium {
     }
 
     /// Who is next at an idle medium, and when; it no longer waits if that is now.
-    pub(crate) fn next(&mut self, now: Time) -> Option<(u32, Time)> {
+    pub fn next(&mut self, now: Time) -> Option<(u32, Time)> {
         match &mut self.waiting {
             Waiting::Turns(waiting) => waiting.pop_front().map(|port| (port, now)),
             Waiting::Backoff { looks, random } => {

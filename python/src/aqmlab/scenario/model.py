@@ -54,7 +54,8 @@ class Link:
     ``rate_bps`` is ``None`` where the scenario's capacity applies; a port is called ``source->target`` unless it has a
     ``name``; links on one ``medium`` share its time, which a packet takes ``until_arrival`` or until it is sent, and
     have the same ``access`` to it: in turns, or by looking again after a random time.
-    ``wire`` is what happens to packets behind the queue: loss, jitter, ..., by the field of a scenario that has it.
+    ``wire`` is what happens to packets behind the queue: loss, jitter, ..., by the field of a scenario that has it;
+    ``kind`` is what serves the link, as ``KIND key value ...``, in place of a line of its rate.
     """
 
     source: str
@@ -67,6 +68,7 @@ class Link:
     name: str = ""
     until_arrival: bool = False
     wire: Data = field(default_factory=dict)
+    kind: str = ""
 
     @property
     def port(self) -> str:
@@ -88,6 +90,7 @@ class Link:
             "access": "" if self.access == TURNS else self.access,
             "name": self.name,
             "until_arrival": self.until_arrival,
+            "kind": self.kind,
             "wire": self.wire,
         }
         return fixed | _given(optional)

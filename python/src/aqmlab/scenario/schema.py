@@ -153,6 +153,7 @@ def _topology() -> Schema:
             "medium": _TEXT,
             "access": {"enum": list(ACCESS)},
             "until_arrival": {"type": "boolean"},
+            "kind": _TEXT,
             "wire": _wire(),
         },
         required=ends,

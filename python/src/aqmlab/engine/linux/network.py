@@ -278,6 +278,8 @@ def _check(topology: Topology) -> None:
         raise about("topology", "engine linux has no options of switches")
     if any(link.medium or link.until_arrival for link in topology.links):
         raise about("topology", "engine linux has no shared medium")
+    if kind := next((link.kind for link in topology.links if link.kind), ""):
+        raise about("topology", f"engine linux has no links of kind '{kind.split()[0]}'")
     if any(link.wire for link in topology.links):
         raise about("topology", "engine linux loses and delays packets behind the measured link only")
     if len(set(pairs)) < len(pairs) or any((far, near) not in pairs for near, far in pairs):

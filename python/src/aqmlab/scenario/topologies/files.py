@@ -30,6 +30,7 @@ LINK_KEYS = (
     "medium",
     "access",
     "until_arrival",
+    "kind",
     "name",
     *WIRE,
 )
@@ -141,8 +142,12 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
         raise InputError(f"{place}{error}") from None
     if rate == 0:
         raise InputError(f"{place}rate: '{format_rate(0)}' is zero")
-    wire = _wire(place, entry)
-    medium, until_arrival = str(entry.get("medium", "")), bool(entry.get("until_arrival", False))
+    medium = str(entry.get("medium", ""))
+    behind: dict[str, Any] = {
+        "until_arrival": bool(entry.get("until_arrival", False)),
+        "wire": _wire(place, entry),
+        "kind": str(entry.get("kind", "")),
+    }
     access, name = str(entry.get("access", TURNS)), str(entry.get("name", ""))
     if access not in ACCESS:
         raise InputError(f"{place}{unknown('access', access, ACCESS)}")
@@ -150,10 +155,10 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
         raise InputError(f"{place}name: another link has the name '{name}'")
     queue = _queue(f"{place}queue: ", entry.get("queue", PLAIN))
     share = (medium, access)
-    layout.link(entry["from"], entry["to"], rate, delay, queue, *share, name, until_arrival, wire)
+    layout.link(entry["from"], entry["to"], rate, delay, queue, *share, name, **behind)
     if entry.get("both", True):
         back = _queue(f"{place}back: ", entry.get("back", PLAIN))
-        layout.link(entry["to"], entry["from"], rate, delay, back, *share, until_arrival=until_arrival, wire=wire)
+        layout.link(entry["to"], entry["from"], rate, delay, back, *share, **behind)
 
 
 def _wire(place: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,6 +66,7 @@ class Layout:
         name: str = "",
         until_arrival: bool = False,
         wire: Mapping[str, Any] | None = None,
+        kind: str = "",
     ) -> None:
         """Add a one-way link; its port is called ``start->end`` unless it has a name.
 
@@ -75,7 +76,7 @@ class Layout:
         """
         if self.most_links is not None and len(self.links) >= 2 * self.most_links:
             raise too_many(self.most_links)
-        link = Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, dict(wire or {}))
+        link = Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, dict(wire or {}), kind)
         self.links.append(link)
         self._taken.add(link.port)
 

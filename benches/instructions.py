@@ -31,7 +31,7 @@ PAGE = ROOT / "benches" / "README.md"
 BEGIN, END = "<!-- instructions, by make bench-write -->", "<!-- end of instructions -->"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 WRITTEN = ROOT / "benches" / "instructions.json"
-# Other C libraries copy memory in other ways: a difference above this share is ours.
+# Other C libraries copy memory differently: a difference above this share is ours.
 TOLERANCE = 0.02
 LOADS = ("1_flow", "1000_flows")
 # They look for the longest queue, turn rounds or pass over bins when packets are dropped.
@@ -41,7 +41,7 @@ FIFO = "fifo limit 1667p"
 SIMULATED = (
     ("100 flows, fifo", ("100", FIFO)),
     ("100 flows, fq_codel", ("100", "fq_codel")),
-    # On a port of a switch: its data plane sees data one way and acknowledgments the other.
+    # On a port of a switch: its data plane sees data in one direction and acknowledgments in the other.
     ("100 flows, switch", ("100", FIFO, "switch=none")),
     ("100 flows, switch with dscp int", ("100", FIFO, "switch=dscp int")),
     ("100 flows, switch with pmqecn", ("100", FIFO, "switch=pmqecn")),

@@ -146,10 +146,10 @@ def rates(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         link = _link(LONG, rate, arguments.path)
         packets = times * link.up.rate_bps / 8 / (LARGEST + link.up.overhead)
         with tempfile.TemporaryDirectory() as made:
-            told = Path(made) / "told"
-            sink = [sys.executable, "-c", SINK, str(told)]
+            file = Path(made) / "counts"
+            sink = [sys.executable, "-c", SINK, str(file)]
             up = carry(link, _flood(arguments.seconds, LARGEST, 1, packets), [sink]).report["up"]
-            counts = [tuple(map(float, line.split())) for line in told.read_text().splitlines()]
+            counts = [tuple(map(float, line.split())) for line in file.read_text().splitlines()]
         first, last = (next(now for now, count in counts if count > edge) for edge in (counts[0][1], counts[-1][1] - 1))
         settled = [(now, count) for now, count in counts if first + SETTLED < now < last - SETTLED]
         (begin, before), (end, after) = settled[0], settled[-1]
@@ -158,9 +158,9 @@ def rates(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         is_full = up["metrics"]["drops_overflow"] > 0
         row = {"rate": rate, "offered": offered, "seen_mbit": seen, "error": error if is_full else None}
         rows.append({**row, "lateness_ms": late})
-        said = f"{error:.3%}" if is_full else "not full"
+        shown = f"{error:.3%}" if is_full else "not full"
         times_late = f"{late['p50']:13.3f} {late['p99']:7.3f} {late['max']:7.3f}"
-        print(f"{rate:9} {offered:9} {seen:9.3f} Mbit/s {said:>8} {times_late}")
+        print(f"{rate:9} {offered:9} {seen:9.3f} Mbit/s {shown:>8} {times_late}")
     return rows
 
 

@@ -110,8 +110,8 @@ def instructions_per_event(clients: int) -> float:
     counts, events = [], []
     for milliseconds in (SHORT_MS, LONG_MS):
         tool = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
-        measured, said = alone(clients, milliseconds, *tool)
-        collected = next(line for line in said.splitlines() if "refs:" in line)
+        measured, output = alone(clients, milliseconds, *tool)
+        collected = next(line for line in output.splitlines() if "refs:" in line)
         counts.append(int(collected.rsplit(maxsplit=1)[1].replace(",", "")))
         events.append(measured["events"])
     return (counts[1] - counts[0]) / (events[1] - events[0])

@@ -172,11 +172,13 @@ def finished(out: Path) -> int:
 def run(*arguments: object, command: Sequence[str] = COMMAND) -> Cost:
     """Run a command to its end."""
     started = time.monotonic()
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen([*command, *map(str, arguments), "--quiet"], stdout=subprocess.DEVNULL, stderr=said)
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [*command, *map(str, arguments), "--quiet"], stdout=subprocess.DEVNULL, stderr=errors
+        )
         _, status, usage = os.wait4(process.pid, 0)
-        said.seek(0)
-        lines = said.read().splitlines()
+        errors.seek(0)
+        lines = errors.read().splitlines()
     if status:
         sys.exit("\n".join([*lines, f"{' '.join(map(str, arguments))}: status {status}"]))
     checksums_s = float(lines[-2]) if command is TIMED else 0.0

@@ -69,7 +69,7 @@ def build(ns3: Path | None) -> None:
 
 
 def _flags(ns3: Path | None) -> tuple[list[str], list[str]]:
-    """What the compiler is told of ns-3: headers and libraries, Debian's or those of a folder such as the wheel's."""
+    """The compiler's options for ns-3: headers and libraries, Debian's or those of a folder such as the wheel's."""
     if ns3 is None:
         return [], [f"-lns3-{module}" for module in MODULES]
     libraries = []
@@ -136,11 +136,11 @@ def decisions(packets: int) -> int:
         calls, parts_at = replay(log, text, RATE_BPS, OVERHEAD, SEED)
         verdict = "same" if parts_at is None else f"DIFFERS at row {parts_at} of the log"
         differing += parts_at is not None
-        said = ", ".join(f"{fates[key]} {key}" for key in ("left", "dropped", "marked"))
-        print(f"{text:66} {said}; {calls} calls: {verdict}")
+        counts = ", ".join(f"{fates[key]} {key}" for key in ("left", "dropped", "marked"))
+        print(f"{text:66} {counts}; {calls} calls: {verdict}")
     names = len(aqmlab.disciplines())
-    said = ", ".join(f"{count} {key}" for key, count in total.items())
-    print(f"{names} disciplines in {len(every)} settings, {differing} differ; {said}")
+    counts = ", ".join(f"{count} {key}" for key, count in total.items())
+    print(f"{names} disciplines in {len(every)} settings, {differing} differ; {counts}")
     return differing
 
 

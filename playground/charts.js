@@ -23,7 +23,7 @@ class Chart {
   }
 
   // Draws what a run has of it so far, up to `until`; the axis is as long as the whole run.
-  draw(run, looks, until) {
+  draw(run, styles, until) {
     const column = ([side, name]) => run.series[side]?.columns[name];
     const kept = this.lines.filter(column);
     // It does not go away before the run has none to its end.
@@ -35,21 +35,21 @@ class Chart {
     const known = values.flat().filter(Number.isFinite);
     this.range = [known.reduce((a, b) => Math.min(a, b), 0) * 1.05, known.reduce((a, b) => Math.max(a, b), 0) * 1.05 || 1];
     const seconds = run.durationNs / 1e9;
-    const key = JSON.stringify([kept, looks, seconds]);
-    if (key !== this.key || !this.plot) this.build(kept, looks, seconds);
+    const key = JSON.stringify([kept, styles, seconds]);
+    if (key !== this.key || !this.plot) this.build(kept, styles, seconds);
     this.key = key;
     const times = (run.series.a ?? run.series.b).time_s;
     const shown = times.findLastIndex((time) => time <= until) + 1;
     this.plot.setData([times, ...values].map((column) => column.slice(0, shown)));
   }
 
-  build(lines, looks, seconds) {
+  build(lines, styles, seconds) {
     this.plot?.destroy();
     const style = getComputedStyle(document.body);
     const grid = { stroke: style.getPropertyValue("--line"), width: 1 };
     const axis = { stroke: style.getPropertyValue("--ink"), grid, ticks: grid, font: "12px sans-serif" };
     const series = lines.map(([side]) => ({
-      label: looks[side].label, stroke: looks[side].colour, dash: looks[side].dash, width: 2, points: { show: false },
+      label: styles[side].label, stroke: styles[side].colour, dash: styles[side].dash, width: 2, points: { show: false },
       value: (_, value) => readable(value),
     }));
     this.plot = new uPlot({
@@ -98,9 +98,9 @@ class OwnChart extends Chart {
     this.caption.after(this.help);
   }
 
-  draw(run, looks, until) {
-    this.last = [run, looks, until];
-    const { name, probes } = looks[this.side];
+  draw(run, styles, until) {
+    this.last = [run, styles, until];
+    const { name, probes } = styles[this.side];
     const shown = ({ unit }) => READABLE[unit] ?? [unit, 1];
     if (this.select.dataset.of !== name) {
       this.select.replaceChildren(...probes.map((probe) => new Option(`${probe.name} (${shown(probe)[0]})`, probe.name)));
@@ -109,6 +109,6 @@ class OwnChart extends Chart {
     const probe = probes.find((probe) => probe.name === this.select.value);
     this.help.textContent = probe?.help ?? "";
     this.lines = probe ? [[this.side, `probe.${probe.name}`, shown(probe)[1]]] : [];
-    super.draw(run, looks, until);
+    super.draw(run, styles, until);
   }
 }

@@ -134,14 +134,14 @@ function ask() {
   if (problem) return sayLine(problem, true);
   $("ask").textContent = "Stop";
   const began = performance.now();
-  let said = 0;
+  let shownAt = 0;
   household = new Asked({
     module,
     line,
     onProgress: (done, total) => {
       const now = performance.now();
-      if (done < total && now - said < BEATS_MS) return;
-      said = now;
+      if (done < total && now - shownAt < BEATS_MS) return;
+      shownAt = now;
       Object.assign($("progress"), { hidden: false, max: total, value: done });
       sayLine(`${done} of ${total} runs of a household`);
     },

@@ -29,16 +29,16 @@ function shownUntil() {
 }
 
 // Colours and dashes of disciplines are those of all figures, but of two with the same dash the second has another.
-function looks() {
+function styles() {
   const names = Object.fromEntries(SIDES.map((side) => [side, setting[side].split(" ")[0]]));
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const isAlike = `${disciplines.get(names.a).looks[0].dash}` === `${disciplines.get(names.b).looks[0].dash}`;
+  const isAlike = `${disciplines.get(names.a).styles[0].dash}` === `${disciplines.get(names.b).styles[0].dash}`;
   return Object.fromEntries(SIDES.map((side) => {
     const discipline = disciplines.get(names[side]);
-    const look = discipline.looks[side === "b" && isAlike ? 1 : 0];
-    const colour = dark ? look.colour_dark : look.colour;
+    const style = discipline.styles[side === "b" && isAlike ? 1 : 0];
+    const colour = dark ? style.colour_dark : style.colour;
     const label = names.a === names.b ? `${names[side]} (${LABELS[side]})` : names[side];
-    return [side, { colour, dash: look.dash.map((part) => 2 * part), label, name: names[side], probes: discipline.probes }];
+    return [side, { colour, dash: style.dash.map((part) => 2 * part), label, name: names[side], probes: discipline.probes }];
   }));
 }
 
@@ -66,7 +66,7 @@ function showSetting() {
   if (document.activeElement !== $("seed")) $("seed").value = setting.seed;
   showFlows();
   for (const side of SIDES) showDiscipline(side);
-  for (const key of document.querySelectorAll(".key")) key.style.background = looks()[key.dataset.side].colour;
+  for (const key of document.querySelectorAll(".key")) key.style.background = styles()[key.dataset.side].colour;
 }
 
 // The command, unless the simulator refuses a discipline: then `aqmlab` does so too.
@@ -183,9 +183,9 @@ function say(text) {
 
 // Draws the run up to the time on show.
 function showUntil() {
-  const look = looks();
+  const style = styles();
   const until = Math.min(shownUntil(), run.reachedNs / 1e9);
-  for (const chart of charts) chart.draw(run, look, until);
+  for (const chart of charts) chart.draw(run, style, until);
   $("time-value").value = `${until.toFixed(1)} s`;
 }
 
@@ -195,8 +195,8 @@ function showPlayer() {
 
 // What the second discipline changes, the largest part first.
 function showVerdict() {
-  const names = SIDES.map((side) => looks()[side].label);
-  const told = [["qdelay_mean_ms", "queue delay", "ms"], ["goodput_mbit", "goodput", "Mbit/s"]].flatMap(([name, what, unit]) => {
+  const names = SIDES.map((side) => styles()[side].label);
+  const changes = [["qdelay_mean_ms", "queue delay", "ms"], ["goodput_mbit", "goodput", "Mbit/s"]].flatMap(([name, what, unit]) => {
     const [then, now] = SIDES.map((side) => run.reports[side]?.metrics[name]);
     if (!(then > 0) || !Number.isFinite(now)) return [];
     const share = now / then - 1;
@@ -204,15 +204,15 @@ function showVerdict() {
     const how = size < 0.05 ? `the same ${what}` : `${size >= 10 ? Math.round(size) : size.toFixed(1)} % ${share < 0 ? "less" : "more"} ${what}`;
     return [{ size, text: `${how} (${size < 0.05 ? "" : `${readable(then)} → `}${readable(now)} ${unit})` }];
   });
-  const parts = told.toSorted((one, other) => other.size - one.size).map(({ text }) => text);
+  const parts = changes.toSorted((one, other) => other.size - one.size).map(({ text }) => text);
   $("verdict").textContent = parts.length ? `${names[1]} against ${names[0]}: ${parts.join(", ")}. One run; another seed may differ.` : "";
 }
 
 function showNumbers() {
-  const look = looks();
+  const style = styles();
   const cell = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
   const head = document.createElement("tr");
-  head.append(cell("td", ""), ...SIDES.map((side) => cell("th", look[side].label)));
+  head.append(cell("td", ""), ...SIDES.map((side) => cell("th", style[side].label)));
   $("numbers").tHead.replaceChildren(head);
   $("numbers").hidden = false;
   // Jain's index says something only among several flows that want the same.

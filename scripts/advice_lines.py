@@ -106,11 +106,11 @@ def found(given: Given, folder: Path, *, quick: bool) -> dict[str, Any]:
     """Return the advice, which is not asked for again where the folder has it."""
     lines = dict.fromkeys((*LINES, *BUFFERS, *SHARES))
     folder = folder / f"{[*lines].index(given) + 1:02}-{'quick' if quick else 'full'}"
-    told = folder.with_suffix(".json")
-    if not told.is_file():
-        command = ["advise", *given.options(folder, quick=quick), "--json", str(told)]
+    file = folder.with_suffix(".json")
+    if not file.is_file():
+        command = ["advise", *given.options(folder, quick=quick), "--json", str(file)]
         subprocess.run([sys.executable, "-m", "aqmlab", *command], check=True, stdout=subprocess.DEVNULL)
-    return dict(json.loads(told.read_text()))
+    return dict(json.loads(file.read_text()))
 
 
 def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
@@ -127,18 +127,18 @@ def row(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
     )
 
 
-def _setups(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in told["setups"]}
+def _setups(advice: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in advice["setups"]}
 
 
 def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(given: Given, told: dict[str, Any]) -> list[str]:
+def _cells(given: Given, advice: dict[str, Any]) -> list[str]:
     """A line, what is named, and the figures as it is and with that."""
-    setups = _setups(told)
-    today, chosen = setups[AS_IT_IS], setups[told["advice"]]
+    setups = _setups(advice)
+    today, chosen = setups[AS_IT_IS], setups[advice["advice"]]
 
     def change(name: str, digits: int) -> str:
         return " → ".join(f"{one['figures'][name]['mean']:.{digits}f}" for one in (today, chosen))
@@ -176,15 +176,15 @@ def parted(given: Given, quick: dict[str, Any], full: dict[str, Any]) -> str:
 
 
 def doubted(folder: Path) -> str:
-    """Return the assumptions that were doubted, and what is said with others."""
+    """Return the assumptions that were doubted, and the advice with others."""
     buffers, shares = ([(one, found(one, folder, quick=False)) for one in some] for some in (BUFFERS, SHARES))
-    named = dict.fromkeys(told["advice"] for _, told in buffers)
+    named = dict.fromkeys(advice["advice"] for _, advice in buffers)
     assert len(named) == 1, f"what to use does hang on the buffer: {', '.join(named)}"
-    ends = [(_setups(told)[AS_IT_IS], _setups(told)[told["advice"]]) for _, told in buffers]
+    ends = [(_setups(advice)[AS_IT_IS], _setups(advice)[advice["advice"]]) for _, advice in buffers]
     most, *gains = (f"{today['behind'] - chosen['behind']:.1f}" for today, chosen in ends)
     poor, *grades = (today["grade"] for today, _ in ends)
     sizes = [int(one.others.rpartition(" ")[2].removesuffix("kb")) for one, _ in buffers[1:]]
-    usual, more = (_setups(told)[told["advice"]] for _, told in shares)
+    usual, more = (_setups(advice)[advice["advice"]] for _, advice in shares)
     closer = usual["behind"] - more["behind"]
     assert 0 < closer < NOTICEABLE_STEPS, "another share of the rate would be named"
     text = DOUBTED.format(

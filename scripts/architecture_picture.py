@@ -23,7 +23,7 @@ CRATES = {
     "aqm-python": "the border: one call for many runs",
     "aqm-capi": "the border to C and C++: one queue, one path",
     "aqm-link": "the live link: sockets, namespaces and the wall clock",
-    "aqm-advice": "what a home's line should have: ways, figures, choice",
+    "aqm-advice": "what a home's line should have: setups, figures, choice",
     "aqm-scenario": "what people write: a discipline, or tc's text",
     "aqm-sim": "the simulator: opens no file, reads no clock",
     "aqm-path": "devices, media, wires and meters behind a queue",
@@ -35,12 +35,12 @@ WIDTH, MARGIN, PAD, LINE, CHIP, GAP = 960, 16, 12, 20, 26, 8
 ADVANCE = 7.3
 STYLE = """
   text { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; fill: #1a1a1a }
-  .said { fill: #55606b }
+  .about { fill: #55606b }
   .name { font-weight: bold; font-size: 14px }
   .house { fill: #f4f6f8; stroke: #9aa5b1 }
   .room { fill: #ffffff; stroke: #57789c }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6e6e6 } .said { fill: #a7b3bf }
+    text { fill: #e6e6e6 } .about { fill: #a7b3bf }
     .house { fill: #20262c; stroke: #5b6772 } .room { fill: #12161a; stroke: #7fa6cf }
   }
 """
@@ -60,7 +60,7 @@ def picture() -> str:
 
 
 def _house(
-    pieces: list[str], top: int, name: str, what: str, rows: Sequence[Sequence[str]], said: Mapping[str, str]
+    pieces: list[str], top: int, name: str, what: str, rows: Sequence[Sequence[str]], about: Mapping[str, str]
 ) -> int:
     """Draw a box with a row of rooms for each layer; returns where the next begins."""
     chips: list[str] = []
@@ -74,8 +74,8 @@ def _house(
             chips.append(f'<rect class="room" x="{x}" y="{y}" width="{width}" height="{CHIP}" rx="4"/>')
             chips.append(f'<text x="{x + PAD}" y="{y + 17}">{escape(room)}</text>')
             x += width + GAP
-        if len(row) == 1 and row[0] in said:
-            chips.append(f'<text class="said" x="{x + GAP}" y="{y + 17}">{escape(said[row[0]])}</text>')
+        if len(row) == 1 and row[0] in about:
+            chips.append(f'<text class="about" x="{x + GAP}" y="{y + 17}">{escape(about[row[0]])}</text>')
         y += CHIP + GAP
     bottom = y + (PAD - GAP if rows else PAD)
     width = WIDTH - 2 * MARGIN
@@ -97,8 +97,8 @@ def _said() -> dict[str, str]:
     package = ROOT / "python/src/aqmlab"
     files = [*package.glob("*.py"), *package.glob("*/__init__.py")]
     names = {file: file.parent.name if file.stem == "__init__" else file.stem for file in files}
-    said = {names[file]: ast.get_docstring(ast.parse(file.read_text())) or "" for file in files}
-    return {name: re.sub(r" \(.*?\)|``", "", text.split("\n\n")[0].replace("\n", " ")) for name, text in said.items()}
+    about = {names[file]: ast.get_docstring(ast.parse(file.read_text())) or "" for file in files}
+    return {name: re.sub(r" \(.*?\)|``", "", text.split("\n\n")[0].replace("\n", " ")) for name, text in about.items()}
 
 
 def _rooms(crate: str) -> list[str]:

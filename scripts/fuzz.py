@@ -65,11 +65,11 @@ def fuzz(target: str, seconds: int) -> tuple[int, bool]:
     # Of two inputs that reach as much, the faster one is changed more often.
     limits += ("-entropic_scale_per_exec_time=1",)
     run = _cargo("run", target, str(grown), *kept(target), "--", *limits)
-    if not (said := re.search(r"number_of_executed_units: *(\d+)", run.stderr)):
+    if not (reported := re.search(r"number_of_executed_units: *(\d+)", run.stderr)):
         sys.exit(f"{target} did not run:\n{run.stderr[-2000:]}")
     if run.returncode:
         print(run.stderr[-4000:], file=sys.stderr)
-    return int(said[1]), run.returncode == 0
+    return int(reported[1]), run.returncode == 0
 
 
 def add(target: str, count: int) -> int:

@@ -34,9 +34,11 @@ def sections() -> Iterator[tuple[str, tuple[str, str], list[tuple[str, str]]]]:
 
 def _declared() -> Iterator[tuple[str, str]]:
     """Yield the attributes below each `#:` comment of the class, with that comment."""
-    for said, names in re.findall(r"((?:^    #: .*\n)+)((?:^    \w+: ClassVar.*\n)+)", inspect.getsource(AQM), re.M):
+    for comments, names in re.findall(
+        r"((?:^    #: .*\n)+)((?:^    \w+: ClassVar.*\n)+)", inspect.getsource(AQM), re.M
+    ):
         attributes = ", ".join(f"`{name}`" for name in re.findall(r"^    (\w+):", names, re.M))
-        yield attributes, " ".join(re.findall(r"#: (.*)", said)).replace("``", "`")
+        yield attributes, " ".join(re.findall(r"#: (.*)", comments)).replace("``", "`")
 
 
 def _signature(name: str) -> str:

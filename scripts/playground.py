@@ -124,7 +124,7 @@ def setup() -> dict[str, Any]:
         "wants": {flow: fairness.wanted(plan.groups[0].data()) for flow, plan in plans.items()},
         "metrics": [_metric(name) for name in METRICS],
         "advice": _advice(),
-        "disciplines": [{**one, "looks": _looks(one["name"])} for one in registry.listing()],
+        "disciplines": [{**one, "styles": _styles(one["name"])} for one in registry.listing()],
     }
 
 
@@ -138,7 +138,7 @@ def _advice() -> dict[str, Any]:
     line = Line(16_000_000, 1_000_000, layer("adsl"))
     base = json.loads(scenario.resolve(household(line, setups(line)[:1], 1).points[0]).base.json)
     return {
-        # Nobody looks at what happens in a run.
+        # Nobody sees what happens in a run.
         "scenario": {**base, "sample_ns": base["duration_ns"]},
         "layers": [asdict(one) for one in LAYERS.values()],
         "figures": [{name: getattr(one, name) for name in ("name", "title", "unit", "digits")} for one in FIGURES],
@@ -151,7 +151,7 @@ def _metric(name: str) -> dict[str, Any]:
     return {"name": name, "title": metric.label, "unit": unit, "scale": scale}
 
 
-def _looks(name: str) -> list[dict[str, Any]]:
+def _styles(name: str) -> list[dict[str, Any]]:
     """The look of a discipline, and of a second one of the same name."""
     return [
         {"colour": look.colour, "colour_dark": _lighter(look.colour), "dash": look.dash}

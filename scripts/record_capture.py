@@ -5,7 +5,7 @@
 
 Needs root, iproute2 and ethtool; nothing else, and no network. The topology:
 
-    server -- router ==(25 Mbit/s, 64 KB)== wire (10 ms each way) -- client
+    server -- router ==(25 Mbit/s, 64 KB)== wire (10 ms in each direction) -- client
 
 `router` shapes towards the client with tc's tbf; `wire` is this script moving frames between two interfaces with a
 delay (so netem, which not every kernel has, is not needed). Packets at the server's interface are recorded, in both
@@ -81,7 +81,7 @@ TRANSFERS = sorted(
 
 
 class Call(NamedTuple):
-    """A voice call over UDP, both ways: G.711, 20 ms of speech per packet, expedited forwarding."""
+    """A voice call over UDP, in both directions: G.711, 20 ms of speech per packet, expedited forwarding."""
 
     start_s: float = 9.5
     length_s: float = 5.0

@@ -344,7 +344,7 @@ def _own(one: Transport, everywhere: list[Key]) -> list[str]:
     lines = ["", f"## {one.name}", "", f"{one.summary}."]
     lines += ["", *_keys(keys)] if keys else []
     if one.sets:
-        lines += ["", f"It sets {_pairs(one.sets)} unless told otherwise."]
+        lines += ["", f"It sets {_pairs(one.sets)} by default."]
     for key, values in one.only.items():
         lines += ["", f"It takes {key}={' or '.join(values)} only."]
     return lines
@@ -398,7 +398,7 @@ def _programs(known: list[dict[str, Any]], level: str = "##") -> list[str]:
         if one["telemetry"]:
             lines.append(f"- Telemetry, behind the packets of the queue: {one['telemetry']}.")
         if one["feedback"]:
-            lines.append(f"- What sources are told: {one['feedback']}.")
+            lines.append(f"- Feedback to sources: {one['feedback']}.")
     return lines
 
 

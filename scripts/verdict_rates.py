@@ -4,7 +4,7 @@
 A run gives a value of an AQM `a` and of one `b`, with the same seed. What the seeds have in common is as large as what
 they have not, each with a standard deviation of a fifth of the mean.
 
-The last table is of a space of readings, whose runs are few: the noise is that of eight readings with two runs each.
+The last table is of a space of configurations, whose runs are few: the noise is that of eight configurations with two runs each.
 Fixed before any of its cells was seen: what is in `aqmlab.search.noise`, the values below, that rates are of the
 judgements in which there is something to test, and that 5 % of these may be wrong in each cell. Its seed is not that
 under which the one number of that module was chosen, by how much another power must be likelier.
@@ -31,7 +31,7 @@ from aqmlab.stats.statistics import Reals
 
 EXPERIMENTS = 2000
 RUNS = (2, 3, 5, 10, 30)
-READING_RUNS = (1, 2)
+CONFIGURATION_RUNS = (1, 2)
 SEED = 7567
 READINGS_SEED = 8033
 # The claims of a paper, which are judged together.
@@ -39,8 +39,8 @@ CLAIMS = 20
 
 # Values of `a` and `b` for a number of runs, where b's mean is 1 and a's is the given one.
 Draw: TypeAlias = Callable[[np.random.Generator, int, float], tuple[Reals, Reals]]
-# The same in a reading of this scale.
-ReadingDraw: TypeAlias = Callable[[np.random.Generator, int, float, float], tuple[Reals, Reals]]
+# The same in a configuration of this scale.
+ConfigurationDraw: TypeAlias = Callable[[np.random.Generator, int, float, float], tuple[Reals, Reals]]
 
 
 def _normal(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, Reals]:
@@ -67,8 +67,8 @@ def _tied(random: np.random.Generator, runs: int, mean: float) -> tuple[Reals, R
     return random.poisson(0.5 * mean, runs) / 0.5, random.poisson(0.5, runs) / 0.5
 
 
-def _counts(usual: float) -> ReadingDraw:
-    """Return packets lost: so many on average, in some readings twenty times as many and in others none."""
+def _counts(usual: float) -> ConfigurationDraw:
+    """Return packets lost: so many on average, in some configurations twenty times as many and in others none."""
 
     def drawn(random: np.random.Generator, runs: int, mean: float, scale: float) -> tuple[Reals, Reals]:
         a, b = random.poisson(usual * scale**1.5 * mean, runs), random.poisson(usual * scale**1.5, runs)
@@ -78,14 +78,14 @@ def _counts(usual: float) -> ReadingDraw:
 
 
 def _mostly_none(random: np.random.Generator, runs: int, mean: float, scale: float) -> tuple[Reals, Reals]:
-    """In three of four readings there is nothing: no queue, no loss."""
+    """In three of four configurations there is nothing: no queue, no loss."""
     a, b = _normal(random, runs, mean)
     there = scale * (random.random() < 0.25)
     return there * a, there * b
 
 
 def _amounts(random: np.random.Generator, runs: int, mean: float, scale: float) -> tuple[Reals, Reals]:
-    """Deviations are the same in all readings, whatever the mean."""
+    """Deviations are the same in all configurations, whatever the mean."""
     common, own = random.normal(0.0, 0.2, runs), random.normal(0.0, 0.2, (2, runs))
     return scale * mean + common + own[0], scale + common + own[1]
 
@@ -148,7 +148,7 @@ def some_refuted(draw: Draw, runs: int, experiments: int) -> float:
     return sum(any(one.verdict in REFUTED for one in paper) for paper in papers) / experiments
 
 
-def _scaled(draw: Draw) -> ReadingDraw:
+def _scaled(draw: Draw) -> ConfigurationDraw:
     """Return values that vary by their scale."""
 
     def drawn(random: np.random.Generator, runs: int, mean: float, scale: float) -> tuple[Reals, Reals]:
@@ -158,7 +158,7 @@ def _scaled(draw: Draw) -> ReadingDraw:
     return drawn
 
 
-READING_DRAWS: dict[str, ReadingDraw] = {
+CONFIGURATION_DRAWS: dict[str, ConfigurationDraw] = {
     **{name: _scaled(draw) for name, draw in DRAWS.items()},
     "counts": _counts(5.0),
     "rare": _counts(0.3),
@@ -168,21 +168,21 @@ READING_DRAWS: dict[str, ReadingDraw] = {
 }
 
 
-def reading_rates(case: Case, draw: ReadingDraw, runs: int, experiments: int) -> Counter[Verdict]:
-    """Return how often each verdict is given on a reading with so many runs, in a space with repeated readings."""
+def configuration_rates(case: Case, draw: ConfigurationDraw, runs: int, experiments: int) -> Counter[Verdict]:
+    """Return how often each verdict is given on a configuration with so many runs, in a space with repeated configurations."""
     random, one = np.random.default_rng((READINGS_SEED, runs)), claim(case.expect)
 
-    def reading(runs: int) -> dict[str, dict[int, float]]:
-        # Readings differ by far more than their runs do.
+    def configuration(runs: int) -> dict[str, dict[int, float]]:
+        # Configurations differ by far more than their runs do.
         drawn = draw(random, runs, case.mean, np.exp(random.normal()))
         return {name: dict(enumerate(found.tolist())) for name, found in zip("ab", drawn, strict=True)}
 
     def verdict(noise: Noise) -> Verdict:
-        values = reading(runs)
+        values = configuration(runs)
         means = {name: sum(own.values()) / runs for name, own in values.items()}
         return Verdict(searching.grade(one, values, lambda names: noise.deviations(names, means, runs)).word)
 
-    return Counter(verdict(Noise([reading(2) for _ in range(REPEATED)])) for _ in range(experiments))
+    return Counter(verdict(Noise([configuration(2) for _ in range(REPEATED)])) for _ in range(experiments))
 
 
 def tested_share(found: Counter[Verdict], verdicts: Collection[Verdict]) -> float:
@@ -208,14 +208,14 @@ def line(case: Case, name: str, experiments: int = EXPERIMENTS) -> str:
     return f"| `{case.expect}` | {case.about} | {name} | {cells} |"
 
 
-def readings_table(experiments: int) -> Iterator[str]:
-    """Yield the lines of the table on a space of readings."""
-    heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in READING_RUNS]
+def configurations_table(experiments: int) -> Iterator[str]:
+    """Yield the lines of the table on a space of configurations."""
+    heads = [f"{kind}, {runs} run{'s' * (runs > 1)}" for kind in ("wrong", "undecided") for runs in CONFIGURATION_RUNS]
     yield f"| Expected | True | Values | {' | '.join(heads)} |"
     yield f"|{' --- |' * (3 + len(heads))}"
     for case in CASES[:3]:
-        for name, draw in READING_DRAWS.items():
-            counts = [reading_rates(case, draw, runs, experiments) for runs in READING_RUNS]
+        for name, draw in CONFIGURATION_DRAWS.items():
+            counts = [configuration_rates(case, draw, runs, experiments) for runs in CONFIGURATION_RUNS]
             kinds = (case.wrong, (Verdict.INCONCLUSIVE,))
             cells = " | ".join(f"{tested_share(one, verdicts):.1%}" for verdicts in kinds for one in counts)
             yield f"| `{case.expect}` | {case.about} | {name} | {cells} |"
@@ -239,7 +239,7 @@ def main() -> None:
     """Print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/reference/error-rates.md")
-    tables = {"verdicts": table, "papers": papers_table, "configurations": readings_table}
+    tables = {"verdicts": table, "papers": papers_table, "configurations": configurations_table}
     marks = {name: (f"<!-- {name}, by scripts/verdict_rates.py -->", f"<!-- end of {name} -->") for name in tables}
     write_or_print(parser.parse_args().write, {marks[name]: made(EXPERIMENTS) for name, made in tables.items()})
 

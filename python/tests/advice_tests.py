@@ -239,7 +239,7 @@ def a_slow_line_has_cake_with_other_shares_unless_one_is_given() -> None:
         assert len({setup.share for setup in setups(line) if setup.is_shaped}) == 1
 
 
-def intervals_are_as_long_as_the_way_to_the_servers() -> None:
+def intervals_are_as_long_as_the_path_to_the_servers() -> None:
     far = setups(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms", share=0.9), only_usual=True)
     # tc-cake(8): rtt is the interval, and a twentieth of it the target.
     assert [setup.down for setup in far[1:]] == [
@@ -253,7 +253,7 @@ def intervals_are_as_long_as_the_way_to_the_servers() -> None:
     assert [setup.down for setup in near[1:]] == ["cake besteffort", "fq_codel target 5ms interval 100ms"]
 
 
-def every_way_is_a_discipline_of_the_registry() -> None:
+def every_setup_is_a_discipline_of_the_registry() -> None:
     for kind in LAYERS:
         for setup in setups(Line(300_000_000, 20_000_000, layer(kind))):
             for text in filter(None, (setup.down, setup.up, setup.modem)):
@@ -374,7 +374,7 @@ def a_difference_that_is_noticeable_is_one_step_and_one_that_annoys_three() -> N
     assert Difference(25.0, 0.2, "").of(200.0) == 40.0
 
 
-def the_way_that_brings_most_is_named_although_another_has_fewer_figures_that_are_worse() -> None:
+def the_setup_that_brings_most_is_named_although_another_has_fewer_figures_that_are_worse() -> None:
     # What ADSL had: CAKE is a little slower in a download; FQ-PIE is far slower in a game, with a worse grade.
     runs = _Runs(6)
     runs.points = ({"setup": "as it is"}, {"setup": "cake"}, {"setup": "fq_pie"})
@@ -393,7 +393,7 @@ def the_way_that_brings_most_is_named_although_another_has_fewer_figures_that_ar
     assert (verdict.chosen, verdict.of("cake").grade, verdict.of("fq_pie").grade) == ("cake", "A", "B")
 
 
-def no_way_is_named_over_one_with_a_better_grade_that_is_not_behind_elsewhere() -> None:
+def no_setup_is_named_over_one_with_a_better_grade_that_is_not_behind_elsewhere() -> None:
     import random
 
     draw = random.Random(1)
@@ -455,7 +455,7 @@ def the_page_of_24_lines_has_each_line_and_no_worse_grade_than_today() -> None:
         ("AA", ((3.9, 2.0), (3.8, 2.0)), "others have changed places"),
     ],
 )
-def the_reason_for_another_way_in_a_hurry_is_the_limit_that_lies_between(
+def the_reason_for_another_setup_in_a_hurry_is_the_limit_that_lies_between(
     grades: str, behind: tuple[tuple[float, float], ...], reason: str
 ) -> None:
     lines = script("advice_lines")
@@ -516,7 +516,7 @@ def only_a_name_that_a_shell_takes_as_one_word_is_an_interface() -> None:
             paste.checked(name)
 
 
-def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> None:
+def what_did_not_happen_on_a_line_that_is_too_slow_is_reported(tmp_path: Path) -> None:
     found = advise(Line(100_000, 100_000, layer("ethernet"), share=0.9), folder=tmp_path / "out", seeds=2, jobs=1)
     text = " ".join(words.sentences(found))
     assert "no page finishes in 40 s" in text
@@ -530,7 +530,7 @@ def what_did_not_happen_on_a_line_that_is_too_slow_is_said(tmp_path: Path) -> No
     assert advice_json.document(found)["setups"][0]["runs_without_value"]["page_load_s"] == 1.0
 
 
-def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
+def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_setups() -> None:
     cable, gigabit = Line(250_000_000, 25_000_000, layer("cable")), Line(1_000_000_000, 500_000_000, layer("fibre"))
     # 45 s up to 50 Mbit/s; 45 s / sqrt(275 / 50) = 19.2 s; and never less than 12 s.
     assert [line.plan.duration_s for line in (ADSL, cable, gigabit)] == [45, 19, 12]
@@ -539,7 +539,7 @@ def fast_lines_have_shorter_runs_and_very_fast_ones_fewer_ways() -> None:
 
 @needs_browser
 @pytest.mark.timeout(120)
-def the_page_shows_every_way_in_full_in_a_window_and_on_a_phone(tmp_path: Path) -> None:
+def the_page_shows_every_setup_in_full_in_a_window_and_on_a_phone(tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     found = advise(Line(2_000_000, 500_000, layer("adsl"), share=0.9), seeds=2, jobs=1)

@@ -35,7 +35,7 @@ def the_same_command_changes_nothing(aqmlab: Command, kept: str) -> None:
     assert {one["aqm"] for one in written["changes"]} == {"fifo", "codel"}
 
 
-def a_discipline_that_changed_is_told_metric_by_metric(aqmlab: Command, kept: str) -> None:
+def a_discipline_that_changed_is_reported_metric_by_metric(aqmlab: Command, kept: str) -> None:
     other = ("--aqm", "fifo", "--aqm", "codel=codel target 1ms", "--aqm", "pie")
     ended = aqmlab("compare", *BASE, *other, "--out", "new", "--baseline", kept, "--json", "all.json")
     assert ended.status == 0, ended.err

@@ -29,11 +29,11 @@ def household(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     ) -> Diagnosis:
         key = f"{down} {up} {vantage} {ticks} {jitter_ms}"
         if key not in known:
-            ways = [
+            directions = [
                 HOUSEHOLDS.Direction(mbit, aqm, "200p" if aqm == "fifo" else "1000p", "2*cubic")
                 for mbit, aqm in ((16, down), (2, up))
             ]
-            asked = HOUSEHOLDS.Household(40, *ways, vantage, ticks, jitter_ms)
+            asked = HOUSEHOLDS.Household(40, *directions, vantage, ticks, jitter_ms)
             path = folder / f"{len(known)}.pcapng"
             path.write_bytes(HOUSEHOLDS.record(asked, folder, 1)[0])
             known[key] = diagnosis.diagnose(str(path))
@@ -42,7 +42,7 @@ def household(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     return make
 
 
-def a_full_buffer_is_found_though_the_other_way_is_full(household: Recorded) -> None:
+def a_full_buffer_is_found_though_the_other_direction_is_full(household: Recorded) -> None:
     found = household()
     down = found.down
     assert down.pattern == "tail drop"
@@ -52,7 +52,7 @@ def a_full_buffer_is_found_though_the_other_way_is_full(household: Recorded) -> 
     assert (down.rate_bps.value or 0) / 1e6 == pytest.approx(16 * 1500 / 1514, rel=0.03)
     assert down.delay is not None
     assert down.delay.is_one_way
-    # The way up holds many acknowledgments, of which nothing shows which were lost.
+    # The uplink holds many acknowledgments, of which nothing shows which were lost.
     assert found.up.pattern in ("tail drop", "cannot tell")
     assert found.up.delay is not None
     assert found.up.delay.is_one_way
@@ -67,21 +67,27 @@ def a_buffer_of_packets_is_full_at_any_time_and_at_one_number(household: Recorde
 
 
 @pytest.mark.parametrize(("down", "up"), [("codel", "fifo"), ("fifo", "codel"), ("fq_codel", "fq_codel")])
-def an_aqm_of_one_way_is_none_of_the_other(household: Recorded, down: str, up: str) -> None:
+def an_aqm_of_one_direction_is_none_of_the_other(household: Recorded, down: str, up: str) -> None:
     found = household(down, up, vantage="far")
-    for way, aqm in ((found.down, down), (found.up, up)):
+    for direction, aqm in ((found.down, down), (found.up, up)):
         right = "tail drop" if aqm == "fifo" else "AQM"
-        assert way.pattern in (right, "cannot tell"), way.pattern_why
+        assert direction.pattern in (right, "cannot tell"), direction.pattern_why
 
 
-def without_timestamps_the_ways_are_not_told_apart(household: Recorded) -> None:
+def without_timestamps_the_directions_cannot_be_separated(household: Recorded) -> None:
     found = household(ticks=0)
-    for way in found.ways:
-        assert way.pattern_confidence == "cannot tell"
-        assert "both ways" in way.pattern_why
-        for one in (way.rate_bps, way.bloat_ms, way.buffer_ms, way.buffer_packets, way.buffer_bytes):
+    for direction in found.directions:
+        assert direction.pattern_confidence == "cannot tell"
+        assert "both directions" in direction.pattern_why
+        for one in (
+            direction.rate_bps,
+            direction.bloat_ms,
+            direction.buffer_ms,
+            direction.buffer_packets,
+            direction.buffer_bytes,
+        ):
             assert one.confidence == "cannot tell"
-        assert way.base_rtt_ms.confidence != "high"
+        assert direction.base_rtt_ms.confidence != "high"
 
 
 def wi_fi_makes_nothing_sure_that_is_wrong(household: Recorded) -> None:

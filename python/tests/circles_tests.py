@@ -28,7 +28,7 @@ PACKAGE = ROOT / "python" / "src" / "aqmlab"
 
 # Files still in circles. The list may only shrink: a file that is no longer in one must be removed.
 UNMENDED: dict[str, set[str]] = {}
-# Rooms still in circles, the same way.
+# Rooms still in circles, likewise.
 UNMENDED_ROOMS: dict[str, set[str]] = {}
 
 Graph = dict[str, set[str]]

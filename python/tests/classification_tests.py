@@ -84,7 +84,7 @@ def the_command_lists_flows_and_who_reports_them(aqmlab: Command) -> None:
         (("--seed", "18446744073709551616"), "less than or equal to 18446744073709551615"),
     ],
 )
-def what_is_wrong_is_said_in_one_line(aqmlab: Command, words: tuple[str, ...], says: str) -> None:
+def what_is_wrong_is_reported_in_one_line(aqmlab: Command, words: tuple[str, ...], says: str) -> None:
     ended = aqmlab("classify", CAPTURE, *words)
     assert ended.status == 2
     assert says in ended.err

@@ -148,7 +148,7 @@ def a_narrow_terminal_gets_tables_in_parts_and_nothing_is_cut(aqmlab: Command, m
     assert sum(line.startswith("fq_codel ") for line in ended.out.splitlines()) >= 3
 
 
-def compare_writes_into_a_dated_folder_unless_told_otherwise(aqmlab: Command, tmp_path: Path) -> None:
+def compare_writes_into_a_dated_folder_by_default(aqmlab: Command, tmp_path: Path) -> None:
     ended = aqmlab("compare", *BASE, "--aqm", "fifo", "--quiet")
     (folder,) = (tmp_path / "results").iterdir()
     assert folder.name.startswith("compare-")

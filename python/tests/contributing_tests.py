@@ -43,7 +43,7 @@ def _environment(folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     site = next((venv / "lib").glob("python*")) / "site-packages"
     (site / "installed.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    # maturin as a module looks for the command of this name beside Python: it would find itself, for ever.
+    # maturin as a module searches the command of this name beside Python: it would find itself, for ever.
     maturin = f"{sysconfig.get_path('scripts')}/maturin"
     modules = {name: f"{venv}/bin/python -m {name}" for name in ("pip", "pytest", "aqmlab")}
     for name, command in {**modules, "maturin": maturin}.items():

@@ -194,7 +194,7 @@ def an_address_space_that_is_too_small_is_one_line(tmp_path: Path) -> None:
         assert ended.stderr.count("\n") == 1
 
 
-def an_address_space_that_is_said_to_be_enough_is_enough(tmp_path: Path) -> None:
+def an_address_space_that_is_declared_enough_is_enough(tmp_path: Path) -> None:
     needed = machine.ADDRESSES_BYTES + 2 * machine.ADDRESSES_PER_THREAD_BYTES
     ended = _within(needed + 1024, "2", *FEW, "--jobs", 2, "--out", tmp_path / "out")
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -255,7 +255,7 @@ def _interrupted(signal_number: signal.Signals, after_s: float, *arguments: obje
     since = time.monotonic()
     process.send_signal(signal_number)
     _, printed = process.communicate(timeout=60)
-    # Python ends by the signal itself if it came while a compiled module was loaded: a shell sees 130 both ways.
+    # Python ends by the signal itself if it came while a compiled module was loaded: a shell sees 130 in both cases.
     status = 130 if process.returncode == -signal.SIGINT else process.returncode
     return status, printed, time.monotonic() - since
 
@@ -287,9 +287,9 @@ def a_pipe_without_a_writer_can_be_interrupted(tmp_path: Path, signal_number: si
     assert took_s < 4.0
 
 
-def the_simulator_looks_at_the_memory_while_runs_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[int] = []
-    monkeypatch.setattr(machine, "check_memory", lambda: looks.append(1))
+def the_simulator_checks_the_memory_while_runs_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks: list[int] = []
+    monkeypatch.setattr(machine, "check_memory", lambda: checks.append(1))
     assert runner.machine is machine
     aqmlab.compare(rate="1mbit", rtt="20ms", aqm="fifo", duration="1s", seeds=1)
-    assert looks
+    assert checks

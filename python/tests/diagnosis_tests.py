@@ -80,7 +80,7 @@ def a_full_buffer_is_found_at_both_ends_and_with_headers_alone(recorded: Recorde
     assert 50.0 < _value(direction.bloat_ms) < _value(direction.bloat_p95_ms) <= 125.0
 
 
-def an_aqm_is_told_from_a_full_buffer_whose_size_it_hides(recorded: Recorded) -> None:
+def an_aqm_is_distinguished_from_a_full_buffer_whose_size_it_hides(recorded: Recorded) -> None:
     direction = diagnosis.diagnose(str(recorded("codel", flows="4*cubic:handshake=on"))).up
     assert (direction.pattern, direction.buffer_ms.confidence) == ("AQM", "cannot tell")
     assert "AQM" in direction.buffer_ms.why
@@ -150,8 +150,12 @@ def the_home_is_private_or_who_is_named(recorded: Recorded) -> None:
     path = str(recorded())
     found = diagnosis.diagnose(path)
     assert (found.home.is_guessed, found.up.connections, found.down.connections) == (False, 2, 0)
-    turned = diagnosis.diagnose(path, home="198.18.0.1")
-    assert (turned.home.is_guessed, turned.up.connections, turned.down.connections) == (False, 0, 1)
+    reversed_home = diagnosis.diagnose(path, home="198.18.0.1")
+    assert (reversed_home.home.is_guessed, reversed_home.up.connections, reversed_home.down.connections) == (
+        False,
+        0,
+        1,
+    )
     with pytest.raises(InputError, match=r"home: no packet is from or to 192\.0\.2\.1"):
         diagnosis.diagnose(path, home="192.0.2.1")
     with pytest.raises(InputError, match="home: 'router' is no IP address"):
@@ -209,7 +213,9 @@ def a_missing_rate_is_asked_for_in_place_of_an_advice(aqmlab: Command, recorded:
         (("--home", "x"), "home: 'x' is no IP address"),
     ],
 )
-def what_is_wrong_is_said_in_one_line(aqmlab: Command, recorded: Recorded, options: tuple[str, ...], says: str) -> None:
+def what_is_wrong_is_reported_in_one_line(
+    aqmlab: Command, recorded: Recorded, options: tuple[str, ...], says: str
+) -> None:
     ended = aqmlab("diagnose", recorded(), "--no-advise", *options)
     assert ended.status == 2
     assert says in ended.err
@@ -270,7 +276,7 @@ def a_damaged_capture_is_diagnosed_or_refused_in_one_line(
 
 @needs_browser
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def the_page_fits_its_window_and_nothing_is_in_the_way_of_anybody(
+def the_page_fits_its_window_and_axe_finds_no_barrier(
     recorded: Recorded, tmp_path: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe

@@ -233,7 +233,7 @@ def a_copy_is_a_new_environment(name: str, copied: Callable[[Any], Any]) -> None
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.parametrize("vector", [SyncVectorEnv, AsyncVectorEnv])
-def vectors_of_them_go_the_way_of_one(vector: Any) -> None:
+def vectors_of_them_behave_as_one(vector: Any) -> None:
     env = vector([ENVIRONMENTS["drops"]] * 2)
     try:
         env.reset(seed=[1, 2])

@@ -100,7 +100,7 @@ def newreno_can_be_that_of_ns3() -> None:
         parse("1*newreno:recovery.ssthresh=pipe:sack=off")
 
 
-def dctcp_has_ecn_unless_told_otherwise() -> None:
+def dctcp_has_ecn_by_default() -> None:
     assert parse("1*dctcp").flows.data()["transport"]["tcp"]["ecn"] == "classic"
     assert parse("1*dctcp:ecn=off:pacing=on").flows.data()["transport"]["tcp"]["ecn"] == "off"
     assert parse("1*onoff:rate=1mbit:transport=dctcp").flows.data()["transport"]["tcp"]["ecn"] == "classic"
@@ -173,7 +173,7 @@ def applications_are_rounds_of_requests_and_responses() -> None:
     assert (workload["size"]["empirical"]["name"], workload["load"]) == ("websearch", 0.6)
 
 
-def calls_and_games_go_both_ways_and_videos_have_bitrates() -> None:
+def calls_and_games_go_in_both_directions_and_videos_have_bitrates() -> None:
     voip = parse("4*voip").flows.data()
     assert (voip["source"], voip["transport"]["udp"]["packet_bytes"]) == ("voip", 200)
     assert parse("1*gaming").flows.data()["source"]["arrivals"]["both_ways"]

@@ -90,12 +90,12 @@ def a_capture_means_the_same_in_every_link_layer(name: str, tmp_path: Path) -> N
     capture = tmp_path / name
     capture.write_bytes(lzma.decompress(path.read_bytes()))
     found = diagnosis.diagnose(str(capture))
-    way, other = (found.down, found.up) if name in DOWNLOADS else (found.up, found.down)
-    assert (way.rate_bps.value or 0) / 1e6 == pytest.approx(9.92, abs=0.02)
-    assert way.bloat_ms.value == pytest.approx(105, abs=2)
-    assert way.buffer_ms.value == pytest.approx(120, abs=2)
-    assert (way.buffer_bytes.value or 0) / 1e3 == pytest.approx(149, abs=3)
-    assert (way.pattern, way.losses.packets, other.connections) == ("tail drop", 255, 0)
+    direction, other = (found.down, found.up) if name in DOWNLOADS else (found.up, found.down)
+    assert (direction.rate_bps.value or 0) / 1e6 == pytest.approx(9.92, abs=0.02)
+    assert direction.bloat_ms.value == pytest.approx(105, abs=2)
+    assert direction.buffer_ms.value == pytest.approx(120, abs=2)
+    assert (direction.buffer_bytes.value or 0) / 1e3 == pytest.approx(149, abs=3)
+    assert (direction.pattern, direction.losses.packets, other.connections) == ("tail drop", 255, 0)
 
 
 def headers_that_are_cut_off_are_refused_with_what_to_do(tmp_path: Path) -> None:

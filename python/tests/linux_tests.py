@@ -95,7 +95,7 @@ def _scenario(aqm: str = "pie:linux", **options: str | list[str]) -> Scenario:
         ),
     ],
 )
-def a_discipline_is_told_to_tc_in_its_own_words(aqm: str, words: str) -> None:
+def a_discipline_is_written_in_the_words_of_tc(aqm: str, words: str) -> None:
     assert tc.qdisc(Spec.parse(aqm), 10_000_000) == words
 
 
@@ -509,7 +509,7 @@ def a_traced_run_has_the_packets_of_an_untraced_one() -> None:
                 tap.append(taps.seen(folder, name))
     for plain, traced in seen.values():
         assert all(np.array_equal(plain[name], traced[name]) for name in ("port", "length", "payload", "ecn"))
-        # Looking costs some readings of the clock, each of 256 ns.
+        # Looking costs some queries of the clock, each of 256 ns.
         assert np.abs(plain["time"].astype("i8") - traced["time"].astype("i8")).max() < 5000
 
 
@@ -562,7 +562,7 @@ def _both(one: Scenario, inputs: Inputs | None = None) -> tuple[dict[str, float]
 
 
 @needs_kernel
-def a_slow_way_up_fills_with_acknowledgments_as_in_the_simulator() -> None:
+def a_slow_uplink_fills_with_acknowledgments_as_in_the_simulator() -> None:
     native, kernel = _both(
         _scenario(topology="asymmetric:up=200kbit", flows="2*cubic:profile=linux", duration="10s", warmup="4s")
     )

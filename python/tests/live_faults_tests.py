@@ -88,7 +88,7 @@ def a_link_killed_while_it_starts_leaves_no_traceback(after_s: float) -> None:
         assert "Traceback" not in started.communicate(timeout=60)[1]
 
 
-def a_line_that_loses_everything_is_told_in_one_line(
+def a_line_that_loses_everything_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(comparing, "CONNECT_S", 0.5)

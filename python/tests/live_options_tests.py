@@ -185,7 +185,7 @@ def senders_that_a_link_has_not_are_refused(aqmlab: Command, rated: str, says: s
     assert says in ended.line
 
 
-def without_a_browser_no_page_is_loaded_and_that_is_said(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def without_a_browser_no_page_is_loaded_and_that_is_reported(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "carry", _made_up_run)
     monkeypatch.setattr(web_page, "BROWSERS", ("chrome-that-nobody-has",))
     line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "20ms", "--aqm", "fifo", "--seeds", "1", "--page", "--quiet"]
@@ -253,7 +253,7 @@ def a_dashboard_needs_a_terminal(aqmlab: Command) -> None:
 
 def pings_are_unanswered_once_they_wait_longer_than_any_answer_took(monkeypatch: pytest.MonkeyPatch) -> None:
     pings = object.__new__(workload.Pings)
-    # One each 20 ms; the answers took 50 ms, but for the third, and the last three are on their way.
+    # One each 20 ms; the answers took 50 ms, but for the third, and the last three are in flight.
     pings.count, pings.sent = 10, {number: number * 0.02 for number in range(10)}
     pings.round_trips_ms = {number: 50.0 for number in range(7) if number != 3}
     monkeypatch.setattr(workload.time, "monotonic", lambda: 0.185)
@@ -296,7 +296,7 @@ def wrong_comparisons_are_refused(aqmlab: Command, words: str, says: str) -> Non
     assert says in ended.line
 
 
-def a_comparison_without_a_rate_is_told_only_options_that_it_has(aqmlab: Command) -> None:
+def a_comparison_without_a_rate_names_only_options_that_it_has(aqmlab: Command) -> None:
     ended = aqmlab("live-compare", "--up", "1mbit", "--rtt", "20ms", "--aqm", "fifo")
     assert ended.status == 2, ended.err
     assert ended.line.endswith("--down: is missing: give its rate, as 20mbit")

@@ -179,7 +179,7 @@ def netems_words_for_a_wire_do_what_they_say() -> None:
     assert sum(gap > 2.5 for gap in gaps) < len(gaps) / 4
 
 
-def what_is_beyond_a_link_that_has_no_way_outside_is_unreachable_at_once() -> None:
+def what_is_beyond_a_link_that_has_no_route_outside_is_unreachable_at_once() -> None:
     ask = """
 import os, socket, time
 for address in ("198.51.100.7", "2001:db8::7"):
@@ -210,7 +210,7 @@ def a_recorded_link_carries_what_it_recorded(tmp_path: Path) -> None:
     rates = {"down": {"link_trace": str(trace)}, "up": {"rate": "10mbit"}}
     answers, _ = _asked(link_of("fifo limit 1000p", rates), 4, 50, 1472, 0)
     times = [time for time, _ in answers]
-    # 49 opportunities after the first, and both ways; the machine may be late with any, and is never early.
+    # 49 opportunities after the first, and both directions; the machine may be late with any, and is never early.
     assert times[-1] > 20 + 49 * 4
     rates["down"] = {"link_trace": "steps:3mbit*1s,4mbit*1s"}
     _, carried = _asked(link_of("fifo limit 1000p", rates), 4, 50, 1472, 0)
@@ -270,7 +270,7 @@ def a_capture_that_cannot_be_written_takes_no_result_with_it(aqmlab: Command, tm
     assert Path("/dev/full").is_char_device()
 
 
-def an_interface_that_disappears_is_told_and_ends_nothing(path: str) -> None:
+def an_interface_that_disappears_is_reported_and_ends_nothing(path: str) -> None:
     carried = carry(
         link_of("fifo", path=path), ["sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; ip link del eth0; sleep 0.1; exit 3"]
     )
@@ -460,7 +460,7 @@ def a_dashboard_has_the_last_lines_of_the_terminal_and_leaves_them_at_the_end() 
     assert "0 packets" in written
 
 
-def a_command_or_server_that_cannot_run_is_told_in_one_line() -> None:
+def a_command_or_server_that_cannot_run_is_reported_in_one_line() -> None:
     with pytest.raises(InputError, match="'no-such-command --x' cannot be run: No such file"):
         carry(link_of("fifo"), ["no-such-command", "--x"])
     with pytest.raises(MachineError, match="the server 'false' ended before it listened: exit status: 1"):
@@ -565,7 +565,7 @@ def tcp_has_ecn_where_it_is_asked_for(ecn: bool) -> None:
 
 # From the line that it runs, which comes first: before the namespaces, before the server, and while the traffic runs.
 @pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 3.0])
-def an_interrupt_of_a_comparison_is_told_in_one_line(seconds: float) -> None:
+def an_interrupt_of_a_comparison_is_reported_in_one_line(seconds: float) -> None:
     line = ["--down", "5mbit", "--up", "5mbit", "--rtt", "5ms", "--aqm", "fifo", "--duration", "30s"]
     command = [sys.executable, "-m", "aqmlab", "live-compare", *line]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as started:
@@ -580,7 +580,7 @@ def an_interrupt_of_a_comparison_is_told_in_one_line(seconds: float) -> None:
     assert started.returncode == 130
 
 
-def an_interrupt_before_a_server_listens_ends_the_link_and_is_told_in_one_line(tmp_path: Path) -> None:
+def an_interrupt_before_a_server_listens_ends_the_link_and_is_reported_in_one_line(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     server = shlex.join(["sh", "-c", f"echo $$ >{begun}; exec sleep 60"])
     line = ["--down", "1mbit", "--up", "1mbit", "--rtt", "1ms", "--aqm", "fifo", "--server", server, "--", "true"]

@@ -143,7 +143,7 @@ def version_1_without_raw_values_has_its_columns(tmp_path: Path) -> None:
     assert _read(tmp_path / "one.flent", bz2.compress(json.dumps(content).encode()))[0]["qdelay_mean_ms"] == 10.0
 
 
-def columns_of_flent_are_told_apart_by_their_names(tmp_path: Path) -> None:
+def columns_of_flent_are_distinguished_by_their_names(tmp_path: Path) -> None:
     columns = {
         "TCP upload BE1 2001:db8::1": [1.0],
         "TCP upload BE1 2001:db8::1::tcp_rtt": [500.0],
@@ -374,8 +374,8 @@ def measurements_that_come_with_flent_are_read(path: Path | None) -> None:
     assert found.aqms == ["measured"]
     assert run["goodput_mbit"] > 0.5
     if "rrul" in path.name:
-        ways = {f"class.{way}.goodput_mbit" for way in ("download", "upload")}
-        assert ways <= set(found.series["name"].unique())
+        names = {f"class.{name}.goodput_mbit" for name in ("download", "upload")}
+        assert names <= set(found.series["name"].unique())
         assert run["qdelay_p95_ms"] > 0.0
 
 
@@ -410,7 +410,7 @@ def simulated_and_measured_are_in_one_figure(aqmlab: Command, result: Result, tm
         ([{"kind": "fifo", "packets": 10**400}], "'packets' of a qdisc is too large"),
     ],
 )
-def what_is_wrong_with_a_file_is_said_in_one_line(tmp_path: Path, content: Any, says: str) -> None:
+def what_is_wrong_with_a_file_is_reported_in_one_line(tmp_path: Path, content: Any, says: str) -> None:
     with pytest.raises(InputError) as caught:
         measured.read(_written(tmp_path / "file.json", content))
     assert says in str(caught.value)

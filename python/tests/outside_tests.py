@@ -1,4 +1,4 @@
-"""Links with a way outside, on a made-up machine with a made-up internet: namespaces of the tests' own."""
+"""Links with a route outside, on a made-up machine with a made-up internet: namespaces of the tests' own."""
 
 from __future__ import annotations
 
@@ -193,11 +193,11 @@ def _check_nothing_left(found: dict[str, Any]) -> None:
     [
         ("a user", False, "nft", ["eth0"], "it needs root"),
         ("no firewall", True, None, ["eth0"], "it needs nft or iptables (package nftables)"),
-        ("no way", True, "nft", [], "this machine has no default route (IPv4)"),
+        ("no route", True, "nft", [], "this machine has no default route (IPv4)"),
         ("all", True, "iptables", ["eth0"], ""),
     ],
 )
-def what_is_missing_is_said(
+def what_is_missing_is_reported(
     monkeypatch: pytest.MonkeyPatch, given: str, is_root: bool, firewall: str | None, uplinks: list[str], why: str
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0 if is_root else 1000)
@@ -206,12 +206,12 @@ def what_is_missing_is_said(
     assert outside.missing() == why, given
 
 
-def what_the_machine_refuses_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def what_the_machine_refuses_is_reported_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refused(*_: object) -> str:
         raise OSError(30, "Read-only file system", "/proc/sys/net/ipv4/conf/eth0/forwarding")
 
     monkeypatch.setattr(outside, "_join", refused)
-    first_line = r"no way outside can be made: .*Read-only.*--self-contained needs none"
+    first_line = r"no route outside can be made: .*Read-only.*--self-contained needs none"
     with pytest.raises(MachineError, match=first_line), outside.joined(1, tmp_path / "resolv.conf"):
         pass
 

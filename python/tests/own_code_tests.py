@@ -67,7 +67,7 @@ def a_file_that_ends_the_program_is_an_error(command: str, tmp_path: Path, aqmla
         ("raise GeneratorExit", "GeneratorExit"),
     ],
 )
-def every_way_to_end_is_named(end: str, says: str, tmp_path: Path) -> None:
+def every_kind_of_end_is_named(end: str, says: str, tmp_path: Path) -> None:
     name = _file(tmp_path, "pass", f"{end}\n")
     with pytest.raises(InputError) as refused:
         aqmlab.compare(aqm=name, **LINK)

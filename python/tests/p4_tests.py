@@ -275,7 +275,7 @@ def the_counters_of_arrivals_may_wrap() -> None:
 
 
 @pytest.mark.parametrize("arrivals", [(100, 200, 400), (600, 30, 30), (900, 900, 900)])
-def a_switch_and_the_simulator_are_told_the_same(arrivals: tuple[int, int, int]) -> None:
+def a_switch_and_the_simulator_get_the_same(arrivals: tuple[int, int, int]) -> None:
     simulator = _native.DataPlane("pmqecn", [8_000_000], 1)
     for queue, count in enumerate(arrivals):
         for _ in range(count):

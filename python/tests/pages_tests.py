@@ -54,7 +54,7 @@ def the_answer_comes_first_in_a_line_for_each_discipline(result: Result) -> None
     assert text.index(headline.words) < text.index("<table")
 
 
-def the_answer_says_where_nothing_differs_or_nothing_can_be_said() -> None:
+def the_answer_says_where_nothing_differs_or_nothing_can_be_concluded() -> None:
     from aqmlab.results.over_settings import flips, ranges
     from aqmlab.results.over_settings import headlines as over_settings
 
@@ -157,7 +157,7 @@ def a_table_sorts_by_the_head_that_is_pressed(browser: Any, page: Path) -> None:
 
 
 @needs_browser
-def nothing_serious_is_in_the_way_of_anybody(browser: Any, page: Path) -> None:
+def axe_finds_no_serious_barrier(browser: Any, page: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     with opened(page, browser=browser) as tab:

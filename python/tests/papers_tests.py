@@ -130,7 +130,7 @@ def what_goes_beyond_the_paper_is_skipped_without_its_recordings_or_links(
         assert reason in Path("out/s-pie.html").read_text()
 
 
-def how_long_what_goes_beyond_the_paper_takes_is_said_before_the_first_run(
+def how_long_what_goes_beyond_the_paper_takes_is_announced_before_the_first_run(
     small: Path, aqmlab: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (small / "beyond").mkdir()

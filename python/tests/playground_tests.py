@@ -180,7 +180,7 @@ def a_change_runs_it_again_and_the_link_has_it(tab: Any) -> None:
     shown = tab.evaluate(DRAWN)
     assert len(shown) >= 6
     assert all(lengths[0] > 100 and len(set(lengths)) == 1 for lengths in shown)
-    # Half way through the run, half of it is drawn.
+    # Halfway through the run, half of it is drawn.
     tab.evaluate("$('time').value = 500")
     tab.dispatch_event("#time", "input")
     half = tab.evaluate(DRAWN)
@@ -195,7 +195,7 @@ def every_discipline_runs_with_its_defaults(tab: Any) -> None:
         # What a link has wrong is replaced: nothing was, the disciplines least of all.
         assert tab.evaluate("[setting.a, setting.b, setting.problems]") == [a, b, []]
         assert min(ran["metrics"][side]["goodput_mbit"] for side in ("a", "b")) > 1, (a, b)
-        assert tab.evaluate("`${looks().a.dash}` !== `${looks().b.dash}`"), (a, b)
+        assert tab.evaluate("`${styles().a.dash}` !== `${styles().b.dash}`"), (a, b)
 
 
 def every_kind_of_flow_runs(tab: Any) -> None:
@@ -223,7 +223,7 @@ def a_slider_may_be_at_its_ends(tab: Any, slider: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def it_fits_any_window_and_nothing_is_in_the_way_of_anybody(tab: Any, width: int, scheme: str) -> None:
+def it_fits_any_window_and_axe_finds_no_barrier(tab: Any, width: int, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     tab.emulate_media(color_scheme=scheme)
@@ -292,7 +292,7 @@ def a_link_of_nonsense_runs_what_can_be_understood(tab: Any, wrong: str) -> None
     assert re.search("touch|rm -rf|id`|limit", tab.text_content("#command")) is None
 
 
-def what_a_link_has_wrong_is_said_and_replaced(tab: Any) -> None:
+def what_a_link_has_wrong_is_reported_and_replaced(tab: Any) -> None:
     wrong = _link(
         rate="fast", rtt="40ms", buffer="-1p", flow=["1*warp"], a="nosuch", b="pie target sometimes", seed="x"
     )

@@ -49,7 +49,7 @@ def seeds_are_added_until_the_interval_is_within_the_share(tmp_path: Path) -> No
     assert alone.runs.drop("cpu_s").equals(result.runs.drop("cpu_s"))
 
 
-def the_maximum_is_said_to_be_reached() -> None:
+def reaching_the_maximum_is_reported() -> None:
     result = aqmlab.compare(**OPTIONS, seeds=3, until_ci="0.5%:metric=goodput_mbit:most=5")
     assert len(result.seeds) == 5
     words = precision.words(result)

@@ -130,7 +130,7 @@ def rankings_and_differences_are_of_one_family() -> None:
         assert order.pairs[pair] is one.difference
 
 
-def what_is_the_same_in_every_run_is_said_to_be_the_same() -> None:
+def what_is_the_same_in_every_run_is_reported_as_such() -> None:
     assert _ranking({"a": NOISY["a"], "b": NOISY["a"]}).words == "mean queue delay: a = b"
 
 

@@ -376,7 +376,7 @@ def columns_are_in_the_unit_of_their_largest_value_and_all_of_a_title_in_one() -
     }
 
 
-def a_buffer_that_no_aqm_has_is_said_to_be_unused() -> None:
+def a_buffer_that_no_aqm_has_is_reported_as_unused() -> None:
     unused = "not used: each AQM has a limit of its own"
     for aqm, note in ((("fifo limit 20p", "codel limit 20p"), unused), (("fifo", "codel"), "1bdp at 40ms")):
         (buffer,) = (one for one in settings(_conduct(None, aqm)) if one.name == "buffer")

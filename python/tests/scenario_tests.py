@@ -488,7 +488,7 @@ def every_experiment_of_the_project_resolves(path: Path) -> None:
         scenario.resolve(options)
 
 
-def groups_of_one_kind_are_told_apart() -> None:
+def groups_of_one_kind_are_distinguished() -> None:
     plan = _plan(flows=["3*cubic", "1*cubic:rtt=160ms", "2*cubic"])
     assert [group.name for group in plan.base.flows] == ["cubic", "cubic-2", "cubic-3"]
     with pytest.raises(InputError, match="another group has the name 'x'"):

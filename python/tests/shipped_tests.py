@@ -42,7 +42,7 @@ def the_package_has_the_experiments_and_data_of_the_checkout() -> None:
         assert (Path(str(shipped.experiments())).parent / name).resolve() == ROOT / place
 
 
-def the_wheel_is_told_to_take_every_file_of_them() -> None:
+def the_wheel_takes_every_file_of_them() -> None:
     patterns = [
         one["path"] for one in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["include"]
     ]

@@ -33,7 +33,7 @@ from aqmlab.store import reading
 READS = int(os.environ.get("AQMLAB_READS", "8"))
 LOAD = 4
 
-# What changes the names of a folder: the steps of a writer. And what looks at them: those of a reader.
+# What changes the names of a folder: the steps of a writer. And what reads them: the steps of a reader.
 _STEPS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir"}
 _LOOKS = {"open", "os.scandir", "os.listdir", "os.stat"}
 _HEARD = _STEPS | _LOOKS
@@ -150,7 +150,7 @@ def _abandon_what_grew(out: Path, patch: pytest.MonkeyPatch) -> None:
     _conduct(out, 2)
 
 
-def _abandon_and_begin_anew(out: Path, patch: pytest.MonkeyPatch) -> None:
+def _abandon_and_restart(out: Path, patch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(out)
     _fail(out, 2, patch)
     _conduct(out, 2)
@@ -175,7 +175,7 @@ def _fail(out: Path, seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
             _conduct(out, seeds)
 
 
-SCRIPTS = [_grow, _settle_after_a_kill, _abandon_and_begin_anew]
+SCRIPTS = [_grow, _settle_after_a_kill, _abandon_and_restart]
 if "AQMLAB_READS" in os.environ:
     # These have most steps.
     SCRIPTS += [_grow_after_a_kill, _abandon_what_grew]
@@ -266,7 +266,7 @@ def _content(path: Path) -> Any:
 
 
 def _interleavings(pictures: _Pictures, link: Path) -> Iterator[tuple[_Schedule, State]]:
-    """Read the folder in every way in which its steps and the looks of a reader can follow each other."""
+    """Read the folder in every order in which its steps and those of a reader can follow each other."""
     choices: list[int] = []
     look = os.stat
 

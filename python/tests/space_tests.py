@@ -1,4 +1,4 @@
-"""The space of readings: shares, what decides and what turns a claim, with made-up and therefore known outcomes."""
+"""The space of configurations: shares, and what a claim is sensitive to, with made-up and therefore known outcomes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def a_claim_that_holds_everywhere_flips_nowhere() -> None:
     assert _space(lambda setting: UNTESTED).reaches["c-1"].sentence == "Testable in none of 24 configurations."
 
 
-def what_cannot_be_tested_counts_neither_way() -> None:
+def what_cannot_be_tested_counts_for_neither_side() -> None:
     grades = {"a": HELD, "b": REFUTED, "c": UNTESTED, "d": UNTESTED}
     reach = _space(lambda setting: grades[setting[0]], printed=("c", "x", "0")).reaches["c-1"]
     assert (reach.holding, reach.tested) == (6, 12)
@@ -122,7 +122,7 @@ def what_the_noise_hides_counts_and_flips_nothing() -> None:
     assert hidden.sentence.endswith("in 24; more seeds would be needed.")
 
 
-def _readings(*values: Mapping[str, Sequence[float]]) -> Noise:
+def _configurations(*values: Mapping[str, Sequence[float]]) -> Noise:
     return Noise([{name: dict(enumerate(own)) for name, own in one.items()} for one in values])
 
 
@@ -135,7 +135,7 @@ def _half_width(noise: Noise, mean: float, runs: int = 1, name: str = "loss") ->
 
 
 def pooled_noise_has_the_interval_and_the_chances_of_its_degrees_of_freedom() -> None:
-    noise = _readings({"delay": [9.0, 11.0]}, {"delay": [27.0, 33.0], "loss": []})
+    noise = _configurations({"delay": [9.0, 11.0]}, {"delay": [27.0, 33.0], "loss": []})
     for runs in (1, 4):
         # The root of 4 * 0.1^2 / 2, and Student's factor with two degrees of freedom.
         assert _half_width(noise, 1.0, runs, "delay") == pytest.approx(4.302653 * (0.02 / runs) ** 0.5)
@@ -146,29 +146,33 @@ def pooled_noise_has_the_interval_and_the_chances_of_its_degrees_of_freedom() ->
         assert chance == pytest.approx(student.above((1.0 - bound) / 0.02**0.5, 2))
 
 
-def readings_of_three_runs_have_two_degrees_of_freedom() -> None:
-    noise = _readings({"delay": [8.0, 10.0, 12.0]}, {"delay": [3.0, 4.0, 5.0]})
+def configurations_of_three_runs_have_two_degrees_of_freedom() -> None:
+    noise = _configurations({"delay": [8.0, 10.0, 12.0]}, {"delay": [3.0, 4.0, 5.0]})
     assert len(noise.deviations(("delay",), {"delay": 1.0}, 1)) == 5
     # Shares of +-.2 and +-.25: the root of (2 * .04 + 2 * .0625) / 4, with four degrees of freedom.
     assert _half_width(noise, 1.0, 1, "delay") == pytest.approx(2.776445 * (0.205 / 4) ** 0.5)
 
 
 def what_seeds_do_to_both_sides_cancels() -> None:
-    noise = _readings(*({"a": [mean - 1.0, mean + 1.0], "b": [2 * mean - 2.0, 2 * mean + 2.0]} for mean in (5.0, 8.0)))
+    noise = _configurations(
+        *({"a": [mean - 1.0, mean + 1.0], "b": [2 * mean - 2.0, 2 * mean + 2.0]} for mean in (5.0, 8.0))
+    )
     found = noise.deviations(("a", "b"), {"a": 3.0, "b": 6.0}, 1)
     assert [2.0 * one["a"] - one["b"] for one in found] == pytest.approx([0.0] * 3)
     assert max(one["a"] for one in found) > 0.1
 
 
 @pytest.mark.parametrize("spread", [lambda mean: 0.1 * mean, lambda mean: 0.1 * mean**0.5, lambda mean: 0.01])
-def readings_in_which_there_is_nothing_are_no_evidence_that_nothing_varies(spread: Callable[[float], float]) -> None:
+def configurations_in_which_there_is_nothing_are_no_evidence_that_nothing_varies(
+    spread: Callable[[float], float],
+) -> None:
     there = [{"loss": [mean - spread(mean), mean + spread(mean)]} for mean in (0.01, 0.16, 1.0, 25.0, 400.0)]
-    beside = _readings(*there, *[{"loss": [0.0, 0.0]}] * 20)
-    assert beside.power(("loss",)) == _readings(*there).power(("loss",))
-    assert _half_width(beside, 2.0) == pytest.approx(_half_width(_readings(*there), 2.0))
+    beside = _configurations(*there, *[{"loss": [0.0, 0.0]}] * 20)
+    assert beside.power(("loss",)) == _configurations(*there).power(("loss",))
+    assert _half_width(beside, 2.0) == pytest.approx(_half_width(_configurations(*there), 2.0))
 
 
-def a_reading_is_undecided_where_nothing_is_known_of_its_noise() -> None:
+def a_configuration_is_undecided_where_nothing_is_known_of_its_noise() -> None:
     entry = {"id": "c-1", "says": "", "where": "", "scenario": "s", "measure": {"of": "q"}, "expect": ["a < b"]}
     (claim,) = claims.read(Table({"claim": [entry]}, ""))
 
@@ -177,13 +181,13 @@ def a_reading_is_undecided_where_nothing_is_known_of_its_noise() -> None:
             claim, {name: {1: mean} for name, mean in means.items()}, lambda names: noise.deviations(names, means, 1)
         ).word
 
-    nothing = _readings(*[{"a": [0.0, 0.0], "b": [0.0, 0.0]}] * 8)
+    nothing = _configurations(*[{"a": [0.0, 0.0], "b": [0.0, 0.0]}] * 8)
     assert word(nothing, a=1.0, b=9.0) == Verdict.INCONCLUSIVE
-    assert word(_readings({"b": [8.0, 9.0]}), a=1.0, b=9.0) == Verdict.INCONCLUSIVE
+    assert word(_configurations({"b": [8.0, 9.0]}), a=1.0, b=9.0) == Verdict.INCONCLUSIVE
     assert word(nothing, a=0.0, b=0.0) == Verdict.NOT_TESTABLE
     assert word(nothing, b=9.0) == Verdict.NOT_TESTABLE
     # What is zero here has no noise as a share: that of the other side is known.
-    known = _readings(*[{"a": [0.0, 0.0], "b": [8.0, 9.0]}] * 8)
+    known = _configurations(*[{"a": [0.0, 0.0], "b": [8.0, 9.0]}] * 8)
     assert word(known, a=0.0, b=9.0) == Verdict.REPRODUCED
     assert word(known, a=1.0, b=9.0) == Verdict.INCONCLUSIVE
 
@@ -191,7 +195,7 @@ def a_reading_is_undecided_where_nothing_is_known_of_its_noise() -> None:
 def noise_of_counts_and_of_amounts_hides_no_more_where_the_mean_is_large() -> None:
     def shares(spread: Callable[[float], float]) -> list[float]:
         means = (0.01, 0.04, 0.16, 1.0, 4.0, 25.0, 100.0, 400.0)
-        noise = _readings(*({"loss": [mean - spread(mean), mean + spread(mean)]} for mean in means))
+        noise = _configurations(*({"loss": [mean - spread(mean), mean + spread(mean)]} for mean in means))
         return [_half_width(noise, mean) / mean for mean in (1.0, 100.0)]
 
     as_shares, as_counts, as_amounts = (
@@ -205,7 +209,7 @@ def noise_of_counts_and_of_amounts_hides_no_more_where_the_mean_is_large() -> No
 
 
 def an_amount_varies_as_much_where_its_mean_is_zero() -> None:
-    noise = _readings(*({"loss": [mean - 0.5, mean + 0.5]} for mean in (0.0, 1.0, 10.0, 100.0, 1000.0)))
+    noise = _configurations(*({"loss": [mean - 0.5, mean + 0.5]} for mean in (0.0, 1.0, 10.0, 100.0, 1000.0)))
     assert noise.power(("loss",)) == AMOUNT
     assert _half_width(noise, 0.0) == pytest.approx(_half_width(noise, 50.0))
     # Five degrees of freedom, of which the power takes one.
@@ -218,7 +222,7 @@ def a_comparison_with_an_amount_of_zero_is_judged(expect: str) -> None:
     (claim,) = claims.read(Table({"claim": [entry]}, ""))
     spreads = (0.3, 0.45, 0.35, 0.5, 0.41)
     values = [[mean - own, mean + own] for mean, own in zip((0.0, 1.0, 10.0, 100.0, 1000.0), spreads, strict=True)]
-    noise = _readings(*({"a": own, "b": own[::-1]} for own in values))
+    noise = _configurations(*({"a": own, "b": own[::-1]} for own in values))
 
     def word(a: float) -> str:
         means = {"a": a, "b": 0.0}
@@ -232,7 +236,7 @@ def a_comparison_with_an_amount_of_zero_is_judged(expect: str) -> None:
 
 def both_sides_of_a_comparison_have_one_power() -> None:
     means = (1.0, 10.0, 100.0, 1000.0)
-    noise = _readings(*({"a": [mean - 0.5, mean + 0.5], "b": [0.9 * mean, 1.1 * mean]} for mean in means))
+    noise = _configurations(*({"a": [mean - 0.5, mean + 0.5], "b": [0.9 * mean, 1.1 * mean]} for mean in means))
     assert (noise.power(("a",)), noise.power(("b",))) == (AMOUNT, SHARE)
     found = noise.deviations(("a", "b"), {"a": 4.0, "b": 400.0}, 1)
     power = noise.power(("a", "b"))
@@ -252,7 +256,7 @@ class Noisy(Simulator):
 
 
 @pytest.mark.parametrize(("share", "undecided"), [(0.0, 0), (0.02, 0), (0.5, 12)])
-def a_reading_within_the_noise_of_its_bound_is_undecided(
+def a_configuration_within_the_noise_of_its_bound_is_undecided(
     share: float, undecided: int, paper: Paper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     noisy = Noisy()
@@ -270,7 +274,7 @@ def a_reading_within_the_noise_of_its_bound_is_undecided(
 
 
 @pytest.mark.parametrize(("share", "undecided"), [(0.02, 0), (0.5, 24)])
-def a_reading_with_enough_runs_is_judged_by_its_own(
+def a_configuration_with_enough_runs_is_judged_by_its_own(
     share: float, undecided: int, paper: Paper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     noisy = Noisy()
@@ -282,11 +286,11 @@ def a_reading_with_enough_runs_is_judged_by_its_own(
     assert (reach.tested, reach.undecided, reach.holding) == (24, undecided, 24 - undecided)
 
 
-def the_noise_of_one_reading_hides_nothing_in_another_with_enough_runs() -> None:
+def the_noise_of_one_configuration_hides_nothing_in_another_with_enough_runs() -> None:
     entry = {"id": "c-1", "says": "", "where": "", "scenario": "s", "measure": {"of": "q"}, "expect": ["a < b"]}
     (claim,) = claims.read(Table({"claim": [entry]}, ""))
     quiet = {"a": dict(enumerate((1.0, 1.1, 0.9, 1.0, 1.05))), "b": dict(enumerate((1.5, 1.6, 1.4, 1.55, 1.5)))}
-    loud = _readings(*[{"a": [0.1, 9.0], "b": [5.0, 0.2]}] * 8)
+    loud = _configurations(*[{"a": [0.1, 9.0], "b": [5.0, 0.2]}] * 8)
     means = {name: statistics.mean(list(own.values())).value for name, own in quiet.items()}
     assert searching.grade(claim, quiet, lambda names: loud.deviations(names, means, 5)).word == Verdict.INCONCLUSIVE
     assert searching.grade(claim, quiet).word == Verdict.REPRODUCED

@@ -57,7 +57,7 @@ def finite_flows_and_workloads_go_over_it(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", REAL)
-def a_stack_stops_when_it_is_told_and_that_is_no_failure(stack: str) -> None:
+def a_transport_stops_on_request_and_that_is_no_failure(stack: str) -> None:
     flows = [f"1*{stack}:start=0s:stop=2s", "1*cubic:start=0s"]
     result = aqmlab.compare(rate="5mbit", rtt="20ms", duration="5s", warmup="1s", flows=flows, aqm="fifo", seeds=1)
     assert not any("ended too soon" in warning for warning in result.warnings)

@@ -35,7 +35,7 @@ def a_percentile_is_that_of_all_runs_together_and_not_an_average() -> None:
     assert percentile(counts, values, 1.0).value == 100.0
 
 
-def the_interval_of_a_percentile_is_that_of_the_share_below_it_turned_into_values() -> None:
+def the_interval_of_a_percentile_is_that_of_the_share_below_it_as_values() -> None:
     # Five runs of 10 values of 1 to 10. Up to the median 5: 5, 5, 5, 4, 6 of 10 each. Residuals 0, 0, 0, -1, 1:
     # deviation sqrt(2/4), half = 2.7764 * .7071 / sqrt(5) / 10 = .0878. Shares .4122 and .5878 of 50: ranks 21 and 30,
     # which are the values 5 and 6 of merged counts 5, 10, 15, 20 (to 4), 25 (to 5), 30 (to 6).

@@ -534,7 +534,7 @@ def a_folder_of_the_user_called_records_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plain", "calls")
-def a_file_called_records_is_in_the_way(tmp_path: Path) -> None:
+def a_file_called_records_blocks_a_folder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _conduct(out)
     (out / "records").write_text("mine")

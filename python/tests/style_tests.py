@@ -96,8 +96,8 @@ def colours_stand_out_from_white_and_in_the_dark() -> None:
         assert 1.05 / (_linear(colour) @ XYZ[1] + 0.05) >= 3.0
         # What `invert(1) hue-rotate(180deg)` of the pages' dark theme makes of it (Filter Effects 1, section 8).
         rgb = 1 - np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
-        turned = np.clip(2 * np.array([0.213, 0.715, 0.072]) @ rgb - rgb, 0, 1)
-        shown = "#" + "".join(f"{round(part * 255):02x}" for part in turned)
+        rotated = np.clip(2 * np.array([0.213, 0.715, 0.072]) @ rgb - rgb, 0, 1)
+        shown = "#" + "".join(f"{round(part * 255):02x}" for part in rotated)
         assert (_linear(shown) @ XYZ[1] + 0.05) / (dark + 0.05) >= 3.0, colour
 
 

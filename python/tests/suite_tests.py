@@ -143,7 +143,7 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
     assert not (Path("part") / "two").exists()
 
 
-def at_a_glance_what_is_not_told_from_the_best_is_best_too() -> None:
+def at_a_glance_what_does_not_differ_from_the_best_is_best_too() -> None:
     values = {"a": [10.0, 10.1, 9.9], "b": [10.1, 9.9, 10.1], "c": [20.0, 20.1, 19.9]}
     rows = [(0, aqm, seed, *[value] * 3) for aqm, own in values.items() for seed, value in enumerate(own, 1)]
     lower, higher, neither = names = ("qdelay_mean_ms", "goodput_mbit", "marks")
@@ -234,7 +234,7 @@ def a_control_that_is_none_is_refused_before_any_run(
 
 @pytest.fixture
 def limited(of_controls: Path) -> Path:
-    """The same with a scenario that cannot carry a real stack: a conversation, both ways."""
+    """The same with a scenario that cannot carry a real stack: a conversation, in both directions."""
     one = next(path for path in of_controls.glob("*.toml") if path.name != "suite.toml")
     limited = one.read_text().replace("2*$control:", "2*gaming:gap=40ms:transport=$control:")
     assert limited != one.read_text()
@@ -296,7 +296,7 @@ class _Turned(Native):
 
     @functools.cached_property
     def version(self) -> str:
-        return "turned"
+        return "reversed"
 
     def run(self, task: Task, monitor: Monitor) -> Report:
         aqm = task.scenario.aqm

@@ -85,7 +85,7 @@ def every_question_has_its_answer(tmp_path: Path) -> None:
         run.metric("qdelay_maen_ms")
 
 
-def a_failed_assertion_is_told_also_where_a_figure_cannot_be_drawn(tmp_path: Path) -> None:
+def a_failed_assertion_is_reported_also_where_a_figure_cannot_be_drawn(tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text("import aqmlab\nclass Mine(aqmlab.AQM):\n    pass\n")
     run = testbed.run(

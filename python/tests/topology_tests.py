@@ -24,7 +24,7 @@ from aqmlab.vocabulary.errors import InputError
 RATE, RTT = 10_000_000, 40_000_000
 
 
-def _longest_way_ns(layout: Layout, start: str, end: str) -> int:
+def _longest_path_ns(layout: Layout, start: str, end: str) -> int:
     """The delay of the only path between two nodes of a tree."""
     reached = {start: 0}
     while end not in reached:
@@ -39,8 +39,8 @@ def every_kind_has_ends_a_measured_queue_and_the_round_trip_asked_for(kind: topo
     layout = read(kind.name, RATE, RTT)
     assert layout.links[layout.measured].queue == UNDER_TEST
     assert set(layout.sources) | set(layout.sinks) <= set(layout.nodes)
-    there = _longest_way_ns(layout, layout.sources[0], layout.sinks[0])
-    back = _longest_way_ns(layout, layout.sinks[0], layout.sources[0])
+    there = _longest_path_ns(layout, layout.sources[0], layout.sinks[0])
+    back = _longest_path_ns(layout, layout.sinks[0], layout.sources[0])
     assert abs(there + back - RTT) < 100
 
 

@@ -177,7 +177,7 @@ def indices_agree_with_a_function_whose_are_known() -> None:
     assert sensitivity.indices(space, ["marks"], [None, *found], 1) == []
 
 
-def better_worse_and_chance_are_told_alike() -> None:
+def better_worse_and_chance_are_described_alike() -> None:
     random = np.random.default_rng(1)
     default = random.normal(20.0, 1.0, 8)
     found = []

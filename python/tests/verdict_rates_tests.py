@@ -32,10 +32,10 @@ def papers_of_which_nothing_is_so_are_rarely_refuted_and_never_by_two_runs(draw:
     assert SCRIPT.some_refuted(SCRIPT.DRAWS[draw], 5, 60) <= 0.15
 
 
-@pytest.mark.parametrize("draw", SCRIPT.READING_DRAWS)
+@pytest.mark.parametrize("draw", SCRIPT.CONFIGURATION_DRAWS)
 @pytest.mark.parametrize("case", SCRIPT.CASES[:3], ids=lambda case: case.about)
-def a_reading_of_a_space_is_rarely_wrong_and_undecided_where_nothing_is_so(case: object, draw: str) -> None:
-    found = SCRIPT.reading_rates(case, SCRIPT.READING_DRAWS[draw], 1, EXPERIMENTS)
+def a_configuration_of_a_space_is_rarely_wrong_and_undecided_where_nothing_is_so(case: object, draw: str) -> None:
+    found = SCRIPT.configuration_rates(case, SCRIPT.CONFIGURATION_DRAWS[draw], 1, EXPERIMENTS)
     # 5 % at most, as the script says, and a standard deviation more for so few experiments.
     assert SCRIPT.tested_share(found, case.wrong) <= 0.06  # type: ignore[attr-defined]
     if case.mean == 1.0:  # type: ignore[attr-defined]

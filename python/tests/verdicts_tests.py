@@ -61,7 +61,7 @@ def the_verdict_on_a_difference_depends_on_direction_interval_and_size(
     assert _verdict(_claim(**SIZED), a=a, b=b) is wanted
 
 
-def the_interval_that_is_told_is_that_which_judges() -> None:
+def the_reported_interval_is_that_which_judges() -> None:
     # Both sides vary tenfold from run to run, and together: their ratio hardly does.
     b = {seed: 2.0 * seed for seed in SEEDS}
     near = {seed: 0.69 * value * (1.0 + (-1) ** seed * 0.002) for seed, value in b.items()}
@@ -213,7 +213,7 @@ def a_smallest_size_is_one_sided() -> None:
 
 
 @given(st.floats(1.0, 100.0), st.floats(1.0, 100.0), st.floats(1.0, 100.0), st.floats(1.0, 100.0))
-def a_size_is_the_same_whichever_side_it_is_told_from(a: float, b: float, paper_a: float, paper_b: float) -> None:
+def a_size_is_the_same_from_whichever_side_it_is_stated(a: float, b: float, paper_a: float, paper_b: float) -> None:
     sides = {"a": _noisy(a, 0.02, 1), "b": _noisy(b, 0.02, 2)}
     paper = {"a": paper_a, "b": paper_b}
     assert _verdict(_claim(expect=["a < b"], paper=paper), **sides) is (

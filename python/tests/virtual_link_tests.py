@@ -25,7 +25,7 @@ pytestmark = needs_kernel
 INIT = Path(__file__).with_name("virtual_link.sh")
 # The guest's clock counts in such steps, and each look at it by a program takes one.
 TICK_NS = 256
-# From its time to its sending the link looks at the clock ten times, and nothing else takes time.
+# From its time to its sending the link reads the clock ten times, and nothing else takes time.
 LATE_NS = 10 * TICK_NS
 # Frames of 1280 bytes at 10 Mbit/s take 1.024 ms: all times here are whole numbers of steps.
 RATE, RTT = "10mbit", "20.48ms"

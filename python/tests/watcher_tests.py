@@ -64,7 +64,7 @@ def the_line_says_how_far_it_is_but_not_more_often_than_one_reads(monkeypatch: p
 
 
 @pytest.mark.parametrize("shell", [None, SimpleNamespace()])
-def nobody_is_told_without_a_notebook(monkeypatch: pytest.MonkeyPatch, shell: Any) -> None:
+def nobody_is_notified_without_a_notebook(monkeypatch: pytest.MonkeyPatch, shell: Any) -> None:
     display = _ipython(monkeypatch, shell)
     aqmlab.compare(rate="10mbit", rtt="40ms", aqm="fifo", duration="1s", seeds=1)
     assert display.shown == []

@@ -333,7 +333,9 @@ def parts_are_merged_without_a_report_if_asked(aqmlab: Command, whole: Path, par
     assert _are_same(Path("out"), whole)
 
 
-def overlapping_parts_are_kept_once_and_said(aqmlab: Command, whole: Path, parts: list[Path], tmp_path: Path) -> None:
+def overlapping_parts_are_kept_once_and_reported(
+    aqmlab: Command, whole: Path, parts: list[Path], tmp_path: Path
+) -> None:
     package.sweep(**OPTIONS, out=tmp_path / "half", shard="1/2")
     ended = aqmlab("merge", *parts, tmp_path / "half", "--out", "out", "--quiet")
     assert ended.status == 0
@@ -398,7 +400,7 @@ def a_worker_reads_an_edited_discipline_again_and_checks_it(tmp_path: Path) -> N
         delay(9, executor)
 
 
-def a_peer_that_is_no_scheduler_is_told_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def a_peer_that_is_no_scheduler_is_reported_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setattr(clusters, "CONNECT_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -431,7 +433,7 @@ def a_scheduler_without_workers_is_reported(monkeypatch: pytest.MonkeyPatch, tmp
     assert notices[0].endswith("has no workers: waiting 0.5 s for one")
 
 
-def a_killed_scheduler_is_told_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
+def a_killed_scheduler_is_reported_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
     out = tmp_path / "out"
     line = ["--rate", "50mbit", "--rtt", "20ms", "--duration", "20s", "--seeds", "50", "--aqm", "fifo", "--quiet"]
     command = [sys.executable, "-m", "aqmlab", "compare", *line, "--dask", cluster.address, "--out", str(out)]

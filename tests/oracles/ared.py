@@ -1,6 +1,6 @@
 """Adaptive REDs: figure 2 of Floyd, Gummadi and Shenker (2001), and figure 4 of Feng et al. (1999).
 
-`maxp` is adjusted when the average was updated, which is when a packet arrives. Readings of the Rust files: Floyd's
+`maxp` is adjusted when the average was updated, which is when a packet arrives. Assumptions of the Rust files: Floyd's
 interval starts at the last check of the average; Feng's `maxp` stays between `bottom` and 1, and the paper does not
 say what its status starts as.
 """

@@ -1,6 +1,6 @@
 """BBRv1 from the pseudocode of draft-cardwell-iccrg-bbr-congestion-control-00: names as there, rates in byte/s.
 
-Readings shared with aqmlab:
+Assumptions shared with aqmlab:
 
 - InitPacingRate takes the first round-trip time when there is one; before, one of a millisecond.
 - A fast recovery conserves packets until data arrives that was sent after it began (section 4.2.3.4: one round trip).

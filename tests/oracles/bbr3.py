@@ -1,6 +1,6 @@
 """BBRv3 from the pseudocode of draft-ietf-ccwg-bbr-06: names as there, rates in byte/s, round-trip times in seconds.
 
-Readings shared with aqmlab:
+Assumptions shared with aqmlab:
 
 - The pacing rate starts again with the first round-trip time, as the text of section 5.6.2 says; no filter of
   round-trip times expires before its first sample.

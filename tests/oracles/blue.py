@@ -1,6 +1,6 @@
 """BLUE from figure 4 of Feng, Shin, Kandlur and Saha (2002).
 
-Readings of `discipline/blue.rs`: the link is idle when it finds the queue empty; at a probability of zero an idle
+Assumptions of `discipline/blue.rs`: the link is idle when it finds the queue empty; at a probability of zero an idle
 link changes nothing, the time of the last update included; beyond `mark_threshold` nothing is marked.
 """
 

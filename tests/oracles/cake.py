@@ -1,7 +1,7 @@
 """CAKE from tc-cake(8), "Piece of CAKE" (2018) and a description of what Linux `sch_cake` does, with the hash, so that
 traces may fill its sets.
 
-Readings of `discipline/cake.rs`: shares of a quantum are rounded down to 1/256 of a byte; a flow that finds its set
+Assumptions of `discipline/cake.rs`: shares of a quantum are rounded down to 1/256 of a byte; a flow that finds its set
 full shares its home queue, without taking it over, until that is empty; decaying queues are visited by number, one per
 requested packet; an acknowledgment is redundant by its number alone; the estimate of autorate-ingress counts every
 arrival and is used every 250 ms.
@@ -123,7 +123,7 @@ def place(key: int, salt: int, records: int) -> tuple[int, int]:
     return (hashed // 2**32 * records) // 2**32, hashed % 2**24
 
 
-def ways(home: int) -> list[int]:
+def slots(home: int) -> list[int]:
     """The records of a set, the home first."""
     first = home // 8 * 8
     return list(range(home, first + 8)) + list(range(first, home))
@@ -317,7 +317,7 @@ class Cake(Oracle):
         else:
             key = KEYS.get(self.o.isolation, lambda packet: packet.flow)(packet)
             home, tag = place(key, self.salt, self.o.queues)
-        candidates = ways(home)
+        candidates = slots(home)
         own = [number for number in candidates if tin.queue(number).tag == tag]
         idle = [number for number in candidates if tin.queue(number).state == "idle"]
         if own:
@@ -340,7 +340,7 @@ class Cake(Oracle):
         """The record of a host."""
         assert self.salt is not None
         home, tag = place(host, self.salt, self.o.queues)
-        candidates = ways(home)
+        candidates = slots(home)
         own = [number for number in candidates if tin.host(side, number).tag == tag]
         idle = [number for number in candidates if not tin.host(side, number).bulk]
         number = (own + idle + [home])[0]
@@ -489,9 +489,9 @@ class Cake(Oracle):
         queue = tin.queue(turns[0])
         before = len(self.log.lines)
         packet = self.one(tin, queue, now) if self.o.ingress else queue.dequeue(now, self.numbers, tin.rate or 1)
-        said = self.log.lines[before:]
-        tin.marks += sum(line.startswith("marked") for line in said)
-        tin.drops += sum(line.startswith("dropped") for line in said)
+        lines = self.log.lines[before:]
+        tin.marks += sum(line.startswith("marked") for line in lines)
+        tin.drops += sum(line.startswith("dropped") for line in lines)
         if isinstance(packet, Dropped):
             queue.deficit -= 256 * wire_bytes(packet.packet.length, self.o)
             self.waste(tin, packet.packet, now)

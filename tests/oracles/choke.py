@@ -1,6 +1,6 @@
 """CHOKe from figure 1 of Pan, Prabhakar and Psounis (2000), over RED.
 
-Readings of `discipline/choke.rs`: the comparison comes before the test for a full queue; a match does not change RED's
+Assumptions of `discipline/choke.rs`: the comparison comes before the test for a full queue; a match does not change RED's
 count.
 """
 

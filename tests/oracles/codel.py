@@ -1,6 +1,6 @@
 """CoDel, line by line from the pseudocode of RFC 8289 section 5.
 
-Where the RFC leaves something open, the reading is that of `discipline/codel.rs`, given as an option:
+Where the RFC leaves something open, the assumption is that of `discipline/codel.rs`, given as an option:
 `maxpacket` is the largest packet accepted so far or a constant; with ECN the packet that would be dropped
 is marked and sent (RFC 8290 section 4.2 describes this); `newton` replaces the square root by one Newton
 step in 16 bits, as Linux does.

@@ -1,6 +1,6 @@
 """CUBIC from the text of RFC 9438: times in seconds, W in segments as there, the window itself in bytes.
 
-Readings shared with aqmlab:
+Assumptions shared with aqmlab:
 
 - Section 4.4 increments the window for each new ACK; with delayed ACKs that would halve the growth. As in section 4.3,
   the increment counts *segments_acked*.

@@ -1,6 +1,6 @@
 """DCTCP from the steps of RFC 8257 section 3.3.
 
-Readings shared with aqmlab:
+Assumptions shared with aqmlab:
 
 - Step 9 follows the end of an observation window, in which the estimate is updated; section 3.3 also wants at most one
   reduction for every window of data, as RFC 3168. The first mark of a window of data reduces, with the estimate of the

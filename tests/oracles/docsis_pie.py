@@ -1,6 +1,6 @@
 """DOCSIS-PIE, from the pseudocode of RFC 8034 appendix A (as CableLabs' docsis-ns3 has it), names as there.
 
-Readings of `discipline/docsis_pie.rs`: departures use up the tokens of the sustained rate; the buffer's third is
+Assumptions of `discipline/docsis_pie.rs`: departures use up the tokens of the sustained rate; the buffer's third is
 counted in the unit of the limit.
 """
 
@@ -18,7 +18,7 @@ STEPS = {1e-6: 2048, 1e-5: 512, 1e-4: 128, 1e-3: 32, 1e-2: 8, 1e-1: 2, 1: 0.5, 1
 
 @dataclass
 class Options:
-    """Times in nanoseconds, rates in bit/s, sizes in bytes unless said."""
+    """Times in nanoseconds, rates in bit/s, sizes in bytes unless noted."""
 
     limit: int = 1000  # packets
     latency_target: int = 10 * MILLISECOND

@@ -1,6 +1,6 @@
 """DualPI2 from the pseudocode of RFC 9332 appendix A: figures 2 to 5, 7 and 8.
 
-Readings of `discipline/dualpi2.rs`: likelihoods above one count as one; with `signals lot` (Linux) the trace's random
+Assumptions of `discipline/dualpi2.rs`: likelihoods above one count as one; with `signals lot` (Linux) the trace's random
 numbers decide, and none is drawn where the outcome is certain; weights by self-clocked tags given on arrival, in
 1/65536 bytes; p' is not used while at most two full packets are queued, nor the ramp for a packet that leaves the L4S
 queue empty (Linux: with it, `step_alone`); once k p' is 1, classic packets are dropped and L4S packets with the same
@@ -74,7 +74,7 @@ class DualPi2(Oracle):
             self.due += self.o.tupdate
 
     def enqueue(self, packet: Packet, now: int) -> None:
-        """dualpi2_enqueue: the classifier looks at the ECN field alone."""
+        """dualpi2_enqueue: the classifier reads the ECN field alone."""
         if len(self.lq) + len(self.cq) + 1 > self.o.limit:
             self.log("dropped", packet.number, "overlimit")
             return

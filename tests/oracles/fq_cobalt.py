@@ -1,6 +1,6 @@
 """FQ-COBALT: the flow queues of RFC 8290 as in `fq_codel.py`, with COBALT on each.
 
-The flow with the most bytes is told of an overflow once for each batch that it loses.
+The flow with the most bytes is notified of an overflow once for each batch that it loses.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """LEDBAT from the pseudocode of RFC 6817 section 2.4.2; delays in microseconds.
 
-Readings shared with aqmlab:
+Assumptions shared with aqmlab:
 
 - FILTER() is the smallest of the last four delays (section 2.5 wants at least four samples).
 - A minute of base delays begins with the first sample after the last one has ended; minutes without a sample leave no

@@ -1,6 +1,6 @@
 """NewReno's window from RFC 5681 and RFC 3465, in whole bytes; retransmissions (RFC 6582) are the sender's.
 
-Readings shared with aqmlab:
+Assumptions shared with aqmlab:
 
 - RFC 5681 leaves open which algorithm a window of exactly ssthresh has, and whether slow start may pass it: with byte
   counting it ends there, and congestion avoidance begins. By acknowledgments it may pass it by less than a segment.

@@ -1,6 +1,6 @@
 """PI from equation 12 of Hollot et al. (2001), and PI2 from figure 9 of De Schepper et al. (2016).
 
-Hollot: p(kT) = a (q(kT) - q_ref) - b (q((k-1)T) - q_ref) + p((k-1)T). Readings of the Rust files: beyond
+Hollot: p(kT) = a (q(kT) - q_ref) - b (q((k-1)T) - q_ref) + p((k-1)T). Assumptions of the Rust files: beyond
 `mark_threshold` nothing is marked; PI2's delay is that of the packet at the head; it gives no signal while at most
 two full packets wait; once k p' is 1, scalable packets are marked, and dropped by the square as well.
 """

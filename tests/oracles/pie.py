@@ -1,6 +1,6 @@
 """PIE, from the pseudocode of RFC 8033 appendix A, with the elements of section 5 as options (appendix B).
 
-Names as there. Readings of `discipline/pie.rs`: MEAN_PKTSIZE is the link's MTU; an empty queue has no delay; the
+Names as there. Assumptions of `discipline/pie.rs`: MEAN_PKTSIZE is the link's MTU; an empty queue has no delay; the
 probability decays while the delay is below half the reference (appendix B; appendix A: zero); it marks up to the
 threshold; an arriving packet activates it by the queue that it finds, and it becomes inactive only when a packet finds
 the queue empty (in both pseudocodes it would become inactive at once).

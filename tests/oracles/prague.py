@@ -1,6 +1,6 @@
 """TCP Prague from draft-briscoe-iccrg-prague-congestion-control, by the names of its sections; RFC 9331 section 4.3.
 
-Readings shared with aqmlab:
+Assumptions shared with aqmlab:
 
 - A round is a reference round trip, of at least 25 ms, in which everything is acknowledged that was sent before it.
 - The estimate starts at 1, as DCTCP's (RFC 8257 section 4.2), and the first round is empty.

@@ -2,7 +2,7 @@
 (1993).
 
 With the gentle curve of Floyd (2000): between max_th and twice max_th the probability rises from max_p to 1. `wait`
-spaces drops as in section 7 of the paper with uniform random variables, in the form of ns-2. Readings of
+spaces drops as in section 7 of the paper with uniform random variables, in the form of ns-2. Assumptions of
 `discipline/red.rs`: a full queue is tested after the average was updated and before the thresholds. `idle` chooses what
 ages the average of an empty queue: figure 2, or what ns-3's `RedQueueDisc` or Linux's `sch_red` does.
 """
@@ -110,8 +110,8 @@ class Red(Oracle):
         self.count += 1
         end = min(1.5 * o.maxp, 1) if o.square else o.maxp
         if self.avg < o.maxth:
-            way = (self.avg - o.minth) / (o.maxth - o.minth)
-            pb = end * (way**2 if o.square else way)
+            share = (self.avg - o.minth) / (o.maxth - o.minth)
+            pb = end * (share**2 if o.square else share)
         else:
             pb = end + (1 - end) * (self.avg - o.maxth) / o.maxth
         if o.by_bytes and o.scaled:

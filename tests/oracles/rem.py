@@ -1,6 +1,6 @@
 """REM from equations 1 and 2 of Athuraliya, Low, Li and Yin (2001).
 
-p_l(t+1) = [p_l(t) + gamma (alpha (b_l(t) - b*) + x_l(t) - c_l)]+, marking probability 1 - phi^(-p_l). Readings of
+p_l(t+1) = [p_l(t) + gamma (alpha (b_l(t) - b*) + x_l(t) - c_l)]+, marking probability 1 - phi^(-p_l). Assumptions of
 `discipline/rem.rs`: x counts the arrivals of the last period, including dropped packets; beyond `mark_threshold`
 nothing is marked.
 """

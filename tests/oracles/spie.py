@@ -1,7 +1,7 @@
 """S-PIE from algorithm 2 and equations 3 to 9 of Zhu et al., Axioms 12(9):814 (2023), over ns-3.27's PIE.
 
 Counts are exact (traces have few flows, the sketch many counters) or those of a narrow sketch of its own, in which
-flows collide. Readings of `discipline/s_pie.rs`, each an option where the paper contradicts itself: equation 3 has
+flows collide. Assumptions of `discipline/s_pie.rs`, each an option where the paper contradicts itself: equation 3 has
 the current delay, or the old one; line 4 of algorithm 2 uses the delay of the last period, or that after the last
 departure, by a departure rate that a calm period forgets, or keeps; a share above the threshold is too large
 (`rule=text`) or one below it (`algorithm2`), an equal one optionally; packets are counted when accepted or when they
@@ -218,13 +218,13 @@ def variant(
     ecn_threshold: float | None = None,
     target: int = 5,
     sketch: Callable[[], Sketch] | None = None,
-    **readings: bool,
+    **assumptions: bool,
 ) -> SPie:
-    """S-PIE at a target in milliseconds, with this sketch and these readings."""
+    """S-PIE at a target in milliseconds, with this sketch and these assumptions."""
     options = printed(limit=100, qdelay_ref=target * MILLISECOND)
     if ecn_threshold is not None:
         options = replace(options, ecn=True, mark_ecnth=ecn_threshold)
-    return SPie(Options(options, sketch=sketch, **readings))  # type: ignore[arg-type]
+    return SPie(Options(options, sketch=sketch, **assumptions))  # type: ignore[arg-type]
 
 
 CASES: dict[str, Callable[[], Oracle]] = {

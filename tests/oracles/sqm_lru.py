@@ -1,7 +1,7 @@
 """SQM-LRU and its baselines, LRU-RED and Landmark LRU, from the text and algorithms of Li et al. (2021).
 
 Lists are plain Python lists, searched and counted each time; the chance that a sample of the shadow queue holds
-a flow is the exact share of all samples that do. Readings of algorithm 1, as in `classifier/m_lru.rs`: a new entry
+a flow is the exact share of all samples that do. Assumptions on algorithm 1, as in `classifier/m_lru.rs`: a new entry
 is responsive and has count 1; evictions are counted; an unmatched packet of an LTF flow moves it to TOP and is LTF;
 a flow that is not listed is responsive.
 """

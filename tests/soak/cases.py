@@ -316,7 +316,7 @@ class Grammar:
         """Return an environment, and what an agent does with it."""
         given = {name: value for name, value in self.given().items() if name not in ("aqm", "seeds")}
         kind = self.some("drops", "packets", "parameters")
-        told = {
+        settings = {
             "kind": kind,
             "aqm": self.some(*SPACES),
             "interval": self.some("15ms", "100ms", "1us", "1s", "0s", "never") if kind != "packets" else None,
@@ -325,7 +325,7 @@ class Grammar:
             "steps": self.chance.choice((1, 10, 200)),
             "wrong": self.maybe(self.some("nan", "shape", "text", "outside", "early", "late", "fraction"), share=0.2),
         }
-        return Case("environment", [["environment", json.dumps(told)]])
+        return Case("environment", [["environment", json.dumps(settings)]])
 
     def tuning(self) -> Case:
         """Return a search for parameters."""

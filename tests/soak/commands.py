@@ -156,17 +156,17 @@ def tried(words: list[str]) -> Ended:
 
 def finding(ended: Ended) -> str:
     """Return what is wrong with the end of a command; nothing if it is as it should be."""
-    status, _, said, seconds = ended
-    if status == 70 or "Traceback" in said:
+    status, _, errors, seconds = ended
+    if status == 70 or "Traceback" in errors:
         return "error of aqmlab itself"
     if status not in (0, 1, 2):
         return f"status {status}"
     # A command without arguments shows its help.
-    if status and said.count("\n") != 1 and said:
+    if status and errors.count("\n") != 1 and errors:
         return "not one line"
-    if said and status and not re.match(r"aqmlab: .*\S", said):
+    if errors and status and not re.match(r"aqmlab: .*\S", errors):
         return "says nothing"
-    if re.search(r"\b\w+_(ns|bps|bytes) (is|must)|flow group", re.sub("'[^']*'", "", said)):
+    if re.search(r"\b\w+_(ns|bps|bytes) (is|must)|flow group", re.sub("'[^']*'", "", errors)):
         return "an inner name"
     return f"{seconds:.0f} s of work" if seconds > MOST_SECONDS else ""
 

@@ -2,7 +2,7 @@
 
     python tests/soak/soak.py [--runs 8000] [--seed 1] [--jobs N] [--seconds 20] [--flows KIND,...] [--log FILE]
 
-Each worker is a process that is told where to begin; what it is about to run it says first, so that an abort names its
+Each worker is a process that gets a place to begin; it reports each run before it starts, so that an abort names its
 scenario. Invalid scenarios count apart: they must be refused in one line. The status is 1 if anything was found.
 """
 
@@ -124,7 +124,7 @@ def work(count: int, seed: int, seconds: float, kinds: tuple[str, ...]) -> None:
 
 
 def supervise(count: int, seed: int, seconds: float, kinds: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Run a worker to its end, and answer what it said, an abort included."""
+    """Run a worker to its end, and answer its output, an abort included."""
     command = [sys.executable, __file__, "--work", str(count), "--seed", str(seed), "--seconds", str(seconds)]
     command += ["--flows", ",".join(kinds)]
     # A run that cannot even be cancelled is stopped from outside.
@@ -138,11 +138,11 @@ def supervise(count: int, seed: int, seconds: float, kinds: tuple[str, ...]) -> 
     found: list[dict[str, Any]] = []
     options = None
     for line in output.splitlines():
-        said = json.loads(line)
-        if "next" in said:
-            options = said["next"]
+        event = json.loads(line)
+        if "next" in event:
+            options = event["next"]
         else:
-            found.append({**said, "options": options})
+            found.append({**event, "options": options})
             options = None
     if status != 0 or options is not None:
         kind = "hang" if "stopped after" in complaint else "abort"

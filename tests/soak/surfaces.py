@@ -139,24 +139,24 @@ def _merged() -> tuple[str, str]:
     return "done", ""
 
 
-def _environment(told: dict[str, Any]) -> tuple[str, str]:
+def _environment(settings: dict[str, Any]) -> tuple[str, str]:
     """Let an agent act by chance."""
     from aqmlab.environments import DropsEnv, ParametersEnv
 
-    chance, wrong = np.random.default_rng(told["seed"]), "".join(told["wrong"])
+    chance, wrong = np.random.default_rng(settings["seed"]), "".join(settings["wrong"])
     try:
-        if told["kind"] == "parameters":
-            env: Any = ParametersEnv(told["aqm"], interval=told["interval"], **told["options"])
+        if settings["kind"] == "parameters":
+            env: Any = ParametersEnv(settings["aqm"], interval=settings["interval"], **settings["options"])
         else:
-            env = DropsEnv(told["interval"], **told["options"])
+            env = DropsEnv(settings["interval"], **settings["options"])
         if wrong == "early":
             env.step(env.action_space.sample())
             return "not refused", "a step before reset"
-        env.action_space.seed(told["seed"])
-        env.reset(seed=told["seed"])
-        for number in range(told["steps"]):
+        env.action_space.seed(settings["seed"])
+        env.reset(seed=settings["seed"])
+        for number in range(settings["steps"]):
             action = env.action_space.sample()
-            if wrong and number == told["steps"] // 2:
+            if wrong and number == settings["steps"] // 2:
                 shape = getattr(env.action_space, "shape", None) or ()
                 bad = {
                     "nan": np.full(shape, np.nan),
@@ -168,7 +168,7 @@ def _environment(told: dict[str, Any]) -> tuple[str, str]:
             seen, pay, _, over, _ = env.step(action)
             if not env.observation_space.contains(seen) or not np.isfinite(pay):
                 return "not seen", f"{seen} {pay}"
-            if wrong in ("nan", "shape", "text", "outside") and number == told["steps"] // 2:
+            if wrong in ("nan", "shape", "text", "outside") and number == settings["steps"] // 2:
                 return "not refused", f"action {action}"
             if over and wrong == "late":
                 env.step(env.action_space.sample())
@@ -199,8 +199,8 @@ def work(count: int, seed: int, only: int | None) -> None:
             except BaseException:
                 kind, message = "traceback", traceback.format_exc()
             took = time.process_time() - started
-            said = {"kind": kind, "message": message, "seconds": round(took, 2), "surface": case.surface}
-            print(json.dumps(said), flush=True)
+            event = {"kind": kind, "message": message, "seconds": round(took, 2), "surface": case.surface}
+            print(json.dumps(event), flush=True)
             os.chdir(folder)
             if only is None:
                 subprocess.run(["rm", "-rf", str(here)], check=True)
@@ -209,19 +209,19 @@ def work(count: int, seed: int, only: int | None) -> None:
 
 
 def supervise(count: int, seed: int) -> list[dict[str, Any]]:
-    """Run workers to the end of a chunk, and answer what they said, aborts and hangs included."""
+    """Run workers to the end of a chunk, and answer their output, aborts and hangs included."""
     found: list[dict[str, Any]] = []
     command = [sys.executable, __file__, "--work", str(count), "--seed", str(seed)]
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as worker,
     ):
-        said: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=_listen, args=(worker.stdout, said), daemon=True).start()
+        lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=_listen, args=(worker.stdout, lines), daemon=True).start()
         case, place, kind = "", None, "abort"
         while True:
             try:
-                line = said.get(timeout=MOST_SECONDS)
+                line = lines.get(timeout=MOST_SECONDS)
             except queue.Empty:
                 kind = "hang"
                 worker.kill()
@@ -244,10 +244,10 @@ def supervise(count: int, seed: int) -> list[dict[str, Any]]:
     return found
 
 
-def _listen(stream: Any, said: queue.Queue[str]) -> None:
+def _listen(stream: Any, lines: queue.Queue[str]) -> None:
     for line in stream:
-        said.put(line)
-    said.put("")
+        lines.put(line)
+    lines.put("")
 
 
 def main() -> int:

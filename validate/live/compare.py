@@ -260,15 +260,15 @@ def run(options: argparse.Namespace) -> list[str]:
         f"{len(first)} cells, {sum(len(seeds) for _, _, seeds in due)} runs: about {seconds / 60:.0f} minutes",
         flush=True,
     )
-    said: dict[str, None] = {}
+    notes: dict[str, None] = {}
     for cell, side, seeds in [] if options.dry else due:
         print(f"{side}: {cell.name}", file=sys.stderr, flush=True)
         try:
             for seed in seeds:
                 keep(side, RUNNERS[side](cell, seed, options))
         except (InputError, MachineError) as problem:
-            said[f"not testable here: {side}, {cell.cc}: {problem}"] = None
-    return list(said)
+            notes[f"not testable here: {side}, {cell.cc}: {problem}"] = None
+    return list(notes)
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ def sentences(found: Table, known: dict[str, Rows]) -> str:
     late, loads = [row.late_ms for row in own], [row.load for row in own]
     whole = math.prod(map(len, (CONTROLS, FLOWS, RATES, RTTS, AQMS)))
     made = ", ".join(dict.fromkeys(row.made_by for rows in known.values() for row in rows.values()))
-    said = [
+    rows = [
         f"{len(found)} of {whole} cells, {len(own)} live runs of {own[0].duration} after {own[0].warmup} ({made}). 1 % "
         f"of a live run's packets left more than {statistics.median(late):.2f} ms late in the median of the runs, "
         f"{max(late):.2f} ms in the worst; the machine's load was {min(loads):.1f} to {max(loads):.1f}."
@@ -352,11 +352,11 @@ def sentences(found: Table, known: dict[str, Rows]) -> str:
             if one in sides and other in sides and sides[other][name].mean > 0
         ]
         if ratios:
-            said.append(
+            rows.append(
                 f"- {MEASURES[name].word} {one} over {other}: {statistics.median(ratios):.3f} in the median of "
                 f"{len(ratios)} cells, {min(ratios):.2f} to {max(ratios):.2f}."
             )
-    return "\n".join([said[0], "", *said[1:]])
+    return "\n".join([rows[0], "", *rows[1:]])
 
 
 def differences(found: Table) -> str:

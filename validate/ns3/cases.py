@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import rules  # first: it knows the way to the oracles
+import rules  # first: it knows the path to the oracles
 
 # isort: split
 import ared

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-import rules  # first: it knows the way to the oracles
+import rules  # first: it knows the path to the oracles
 
 # isort: split
 import workload

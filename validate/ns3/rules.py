@@ -37,7 +37,7 @@ RULES = {
     # Flow queues
     "ties": "of two fattest flows the older gives (aqmlab: the first in the table)",
     "child-full": "each flow has the whole limit: one that fills it alone refuses the arriving packet itself",
-    "not-told": "COBALT is not told that its flow lost a batch",
+    "not-notified": "COBALT is not notified that its flow lost a batch",
     # RED
     "idle": "the average decays by one step more, and idle time begins when the link finds the queue empty",
     "first-above": "no signal with at most one packet waiting, nor for the first above MinTh, which counts as one",
@@ -232,7 +232,7 @@ class FlowQueues(fq_codel.FlowQueues[Q]):
         while sum(len(queue.queue) for queue in self.queues.values()) > self.o.limit:
             order = self.queues if "ties" in self.rules else sorted(self.queues, key=self.place)
             fattest = self.queues[max(order, key=lambda flow: self.queues[flow].bytes)]
-            if "not-told" not in self.rules:
+            if "not-notified" not in self.rules:
                 self.overflowed(fattest, now)
             half = fattest.bytes // 2
             for _ in range(self.o.drop_batch):
@@ -279,7 +279,7 @@ class CobaltFlow(CobaltQueue):
 
 
 class FqCobalt(FlowQueues[CobaltFlow]):
-    RULES: tuple[str, ...] = ("not-told", *FlowQueues.RULES, *CobaltQueue.RULES)
+    RULES: tuple[str, ...] = ("not-notified", *FlowQueues.RULES, *CobaltQueue.RULES)
 
     def __init__(self, rules: Rules, options: fq_cobalt.Options, blue_threshold: int = 400 * MILLISECOND) -> None:
         super().__init__(rules, options)
@@ -371,8 +371,8 @@ class Red(red.Red):
         o = self.options
         end = min(1.5 * o.maxp, 1) if o.square else o.maxp
         if self.avg < o.maxth:
-            way = (self.avg - o.minth) / (o.maxth - o.minth)
-            return end * (way * way if o.square else way)
+            share = (self.avg - o.minth) / (o.maxth - o.minth)
+            return end * (share * share if o.square else share)
         start = self.first_max_p if "gentle-end" in self.rules else end
         return start + (1 - start) * (self.avg - o.maxth) / o.maxth
 

@@ -72,7 +72,7 @@ def logs(flows: str, rate: str, rtt: str, aqm: str) -> Iterator[tuple[str, list[
             yield name.split(".", 1)[1], [json.loads(record) for record in content.split(b"\x1e")[2:]]
 
 
-def told(flows: str, rate: str, rtt: str, aqm: str) -> SwitchReport:
+def report(flows: str, rate: str, rtt: str, aqm: str) -> SwitchReport:
     """Read the logs of one run."""
     found, drops, senders = SwitchReport(), dict[int, list[tuple[float, int]]](), dict[int, list[dict[str, Any]]]()
     for name, events in logs(flows, rate, rtt, aqm):
@@ -129,7 +129,7 @@ def main() -> int:
         quinn = f"quinn:cc={control}:ecn=off"
         changed = [f"{quinn if rule.startswith('credit') else control}:{rule}" for rule in rules]
         for sender in (control, *changed, quinn):
-            print(f"  {sender:40}{told(f'{count}*{sender}', rate, rtt, aqm)}", flush=True)
+            print(f"  {sender:40}{report(f'{count}*{sender}', rate, rtt, aqm)}", flush=True)
     return 0
 
 

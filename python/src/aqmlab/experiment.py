@@ -366,7 +366,7 @@ def _tasks(plans: Sequence[Plan], engine: engines.Engine) -> list[Task]:
 
 
 def code_version() -> str:
-    """Return the version of everything that decides results besides the input."""
+    """Return the version of everything that decides results beside the input."""
     return engines.find(engines.DEFAULT).version
 
 

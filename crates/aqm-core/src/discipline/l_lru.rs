@@ -11,7 +11,7 @@
 //! See `aqmlab aqm show l_lru`.
 //!
 //! # Deviations
-//! Che's and Qiu's text was not available: where new flows enter and what happens above the landmark is a reading
+//! Che's and Qiu's text was not available: where new flows enter and what happens above the landmark is an assumption
 //! (`classifier::LandmarkLru`), as is the place of the landmark, the middle. How the list acts on RED: as in `lru_red`.
 //!
 //! # Promises
@@ -55,7 +55,7 @@ pub static INFO: Info = Info {
     }],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "Che's and Qiu's text was not available: the landmark and how the list acts on RED are readings",
+    deviations: "Che's and Qiu's text was not available: the landmark and how the list acts on RED are assumptions",
     build,
 };
 

@@ -62,7 +62,7 @@ pub static INFO: Info = Info {
     ],
     probes: PROBES,
     traits: TRAITS,
-    deviations: "The paper's text was not available: the list and how it acts on RED are readings",
+    deviations: "The paper's text was not available: the list and how it acts on RED are assumptions",
     build,
 };
 

@@ -14,7 +14,7 @@
 //! `guard`, `clear_period`, and the sketch: its kind and its size.
 //!
 //! # Deviations
-//! The readings that the defaults choose: eq. 3 weighs the current delay, as its text and PIE do; the controller runs on
+//! The assumptions that the defaults choose: eq. 3 weighs the current delay, as its text and PIE do; the controller runs on
 //! a timer; a packet is counted when it is accepted; an equal share passes, as does every packet while nothing is
 //! counted. Congestion is judged by eq. 4 at the last departure: its delay is "obtained when the packets are out of the
 //! queue", while the text calls periodic the probability alone; `gate_delay tick` is what ns-3.27's PIE would lend.

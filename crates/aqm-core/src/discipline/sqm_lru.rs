@@ -12,7 +12,7 @@
 //! LTF flows where 60 are), the scheduler's weights, and everything about the queues inside.
 //!
 //! # Deviations
-//! The readings of algorithm 1 are listed in `classifier::MLru`. The paper's RED and CoDel are "improved" without a word
+//! The assumptions on algorithm 1 are listed in `classifier::MLru`. The paper's RED and CoDel are "improved" without a word
 //! on how: they are the plain ones. `limit` holds for both queues together, and each may fill it until the other needs
 //! room: the paper's "queue size 100" is `limit 200p high [codel limit 100p] low [red limit 100p]`. The head of a queue waits outside its discipline for
 //! its turn. A change of the classifier's parameters starts it anew.
@@ -78,7 +78,7 @@ pub static INFO: Info = Info {
         quiet_packets: 0,
         ..classful::TRAITS
     },
-    deviations: "readings of algorithm 1; plain RED and CoDel; one limit for both queues; heads wait outside their queues",
+    deviations: "assumptions on algorithm 1; plain RED and CoDel; one limit for both queues; heads wait outside their queues",
     build,
 };
 

@@ -63,7 +63,7 @@ def thresholds(
         delay_ms: delay that the flows allow from end to end (d_flow).
         buffer_packets: room in the queue (b_max).
         horizon_ms: how long the queue is to be able to go on at its present slope (t_max - t_in).
-        hops: queues on the way, among which the delay is divided (n).
+        hops: queues on the path, among which the delay is divided (n).
         packet_ms: how long a packet takes to be sent (T_proc); with it the buffer holds what passes within the limit.
         sample_ms: time between two samples of the buffer (t_b).
         waited_ms: how long the first packet had waited when the horizon began (s_in).

@@ -19,7 +19,7 @@ from aqmlab.scenario.kinds import PROFILES
 from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.units import parse_span
 
-# Segments on their way at once add up small differences of clocks and wires; a round trip is longer.
+# Segments in flight at once add up small differences of clocks and wires; a round trip is longer.
 TOLERANCE = "2ms"
 # Events before and after a divergence.
 AROUND = 5

@@ -116,7 +116,7 @@ def thresholds(
     delay: Annotated[str, typer.Option(help="Delay that the flows allow from end to end, as 50ms.")],
     buffer: Annotated[str, typer.Option(help="Room in the queue, as 200p.")],
     horizon: Annotated[str, typer.Option(help="How long the queue is to go on at its present slope, as 1s.")],
-    hops: Annotated[int, typer.Option(help="Queues on the way, among which the delay is divided.")] = 1,
+    hops: Annotated[int, typer.Option(help="Queues on the path, among which the delay is divided.")] = 1,
     rate: Annotated[
         str, typer.Option(help="Rate of the link: the queue holds what it can send within the limit.")
     ] = "",

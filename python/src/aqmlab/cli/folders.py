@@ -237,7 +237,7 @@ def export(
     elif flent:
         parts = [exports.flent(result, *chosen)]
     elif qlog:
-        # All that is in the way is named before the first run is made.
+        # All folders that exist are named before the first run is made.
         stems = [one.file for one in names.runs(result, *chosen)]
         disk.check_free((path for stem in stems for path in target.glob(f"{stem}.*-*.sqlog")), force=force)
         parts = exports.qlog(result, *chosen)

@@ -104,7 +104,7 @@ def link(
     ecn: Ecn = False,
     path: DataPath = None,
     self_contained: Annotated[
-        bool, typer.Option("--self-contained", help="The far end has no way to this machine's network.")
+        bool, typer.Option("--self-contained", help="The far end has no route to this machine's network.")
     ] = False,
     log: Annotated[
         Path | None,

@@ -21,7 +21,7 @@ SERIALIZATION = "application/qlog+json-seq"
 QUIC_EVENTS = "urn:ietf:params:qlog:events:quic-13"
 # An identifier that needs no domain; its query names the namespace.
 OWN_EVENTS = "urn:uuid:df59a834-6919-48c1-907f-74aafe2fb316?=aqmlab"
-# Where events are seen: of a queue those of the way there.
+# Where events are seen: of a queue those of the forward path.
 SENDER, QUEUE = {"type": "client"}, {"type": "network", "flow": "client"}
 # RFC 7464.
 SEPARATOR = b"\x1e"

@@ -1,4 +1,4 @@
-"""What the operating system and libraries raise, turned into one line: here and nowhere else."""
+"""What the operating system and libraries raise, in one line: here and nowhere else."""
 
 from __future__ import annotations
 

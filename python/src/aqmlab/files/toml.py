@@ -21,7 +21,7 @@ _WHOLE = range(-(2**63), 2**63)
 _PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\[^\n])*+"?+|'[^'\n]*+'?+)"""
 _DOT = r"[ \t]*+\.[ \t]*+"
 # Dots count in keys only: what is read over are texts of several lines, comments, and keys or values of fewer parts. Up
-# to the first error of a file that is none, the parser reads it the same way.
+# to the first error of a file that is none, the parser reads it alike.
 _TOKEN = re.compile(
     rf'''
     """(?:[^"\\]|\\.|"(?!""))*+(?:"{{3,5}}|\Z)

@@ -37,7 +37,7 @@ class Link:
     """Both directions, the seed of all random numbers, and the kernel's TCP at both ends.
 
     An empty congestion control is CUBIC, where permitted; with ``ecn`` TCP asks for ECN, else neither end has it. The
-    far end of one that ``is_open`` has a way to the network of this machine. ``path`` is one of `PATHS`; empty, the
+    far end of one that ``is_open`` has a route to the network of this machine. ``path`` is one of `PATHS`; empty, the
     first of them that the system permits.
     """
 
@@ -54,7 +54,7 @@ class Link:
 class Carried:
     """What a run of a link has shown: the report of the data path, and that of a replay of its log, if it is whole.
 
-    ``samples`` has a row for each direction and period; ``by`` says what made the way outside, if there is one.
+    ``samples`` has a row for each direction and period; ``by`` says what made the route outside, if there is one.
     """
 
     link: Link
@@ -170,7 +170,7 @@ def _copy(source: Path, to: Path) -> None:
 
 
 def _run(request: dict[str, Any], stdout: int | None, resolver: Path | None) -> tuple[dict[str, Any], str]:
-    """Return the report, and what made the way outside if a file for its name servers is given."""
+    """Return the report, and what made the route outside if a file for its name servers is given."""
     by = ""
     answers, its_answers = os.pipe()
     its_words, words = os.pipe()

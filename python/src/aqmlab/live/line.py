@@ -100,7 +100,7 @@ def _line(name: str, shared: Mapping[str, Any], offered: Mapping[str, Any]) -> L
     if contestant.spec.source or contestant.engine:
         raise InputError(f"--aqm: '{contestant.label}' is not of the registry, and only its disciplines run live")
     rtt_ns = int(base.settings["rtt_ns"])
-    # An odd nanosecond is the way up.
+    # An odd nanosecond goes to the uplink.
     delay_ns = rtt_ns // 2 if name == "down" else rtt_ns - rtt_ns // 2
     echo = plan.echo
     echoed = ("rate", "link_trace", "link_trace_mean_rate", "rtt", "buffer", "overhead", *options.WIRE)

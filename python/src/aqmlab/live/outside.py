@@ -1,4 +1,4 @@
-"""The way from a link's far end to the network of this machine: a pair of interfaces, and NAT by its firewall.
+"""The route from a link's far end to the network of this machine: a pair of interfaces, and NAT by its firewall.
 
 Needs root. The machine forwards packets only while the firewall's rules are in place: rules come first and go last.
 What is changed on the machine is undone once this process has ended, however it ends (`aqmlab.live.guardian`).
@@ -60,7 +60,7 @@ class Pair:
 
 
 def missing() -> str:
-    """Return what is missing for a way outside; empty if nothing is."""
+    """Return what is missing for a route outside; empty if nothing is."""
     if os.geteuid() != 0:
         return "it needs root"
     if _firewall() is None:
@@ -72,7 +72,7 @@ def missing() -> str:
 
 @contextmanager
 def joined(far: int, resolver: Path) -> Iterator[str]:
-    """Give the namespace of a process a way outside, and return by which firewall.
+    """Give the namespace of a process a route outside, and return by which firewall.
 
     Args:
         far: the number of the process.
@@ -88,7 +88,7 @@ def joined(far: int, resolver: Path) -> Iterator[str]:
             with guardian.alone():
                 by = _join(far, resolver, undo)
         except (OSError, MachineError) as error:
-            raise MachineError(f"no way outside can be made: {error} (--self-contained needs none)") from None
+            raise MachineError(f"no route outside can be made: {error} (--self-contained needs none)") from None
         yield by
 
 

@@ -27,7 +27,7 @@ def main() -> None:
     def join() -> None:
         os.write(answers, AT_THE_FAR_END)
         if not os.read(words, 1):
-            raise OSError("nobody made a way to it")
+            raise OSError("no route to it was made")
 
     answer: dict[str, object]
     try:

@@ -13,7 +13,7 @@ SPAN = 0.1
 
 
 def of_metric(name: str, *, with_aim: bool = False) -> Axis:
-    """Return the axis of a metric, with which way is better if wanted.
+    """Return the axis of a metric, with the better direction if wanted.
 
     >>> of_metric("qdelay_mean_ms").low, of_metric("goodput_mbit").low, of_metric("goodput_mbit").span
     (0.0, None, 0.1)

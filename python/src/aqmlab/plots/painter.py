@@ -332,7 +332,7 @@ class _Minor(LogFormatter):
 
 
 def _name_ticks(axes: Axes, positions: Mapping[str, float], letters: int, *, all_named: bool) -> None:
-    """Write texts below an axis: names turned where they have no room, of quantities those that have."""
+    """Write texts below an axis: names rotated where they have no room, of quantities those that have."""
     shown = names(positions)
     positions = {shown[text]: place for text, place in positions.items()}
     by_ratio = are_even_by_ratio(positions.values())
@@ -346,13 +346,13 @@ def _name_ticks(axes: Axes, positions: Mapping[str, float], letters: int, *, all
         for text, stand in zip(positions, stands, strict=True)
     }
     written = _apart(at, lambda one, other: (len(one) + len(other)) / 2 + GAP)
-    turned: Any = {}
+    rotated: Any = {}
     is_sized = not all_named and stands != list(range(len(stands)))
     if len(written) < (MOST_LEFT_OUT if is_sized else 1.0) * len(positions):
         written = list(positions) if all_named else _apart(at, lambda one, other: UPRIGHT)
         is_slanted = not is_sized and letters >= SLANTED * (len(positions) - 1)
-        turned = {"rotation": 30, "ha": "right"} if is_slanted else {"rotation": 90, "fontsize": "small"}
-    axes.set_xticks([positions[text] for text in written], written, **turned)
+        rotated = {"rotation": 30, "ha": "right"} if is_slanted else {"rotation": 90, "fontsize": "small"}
+    axes.set_xticks([positions[text] for text in written], written, **rotated)
 
 
 def _apart(at: Mapping[str, float], room: Callable[[str, str], float]) -> list[str]:

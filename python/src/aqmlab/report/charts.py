@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Samples of a distribution and of a series: two or three pixels each.
 DELAYS = 160
 TIMES = 300
-# Series of the whole that are shown, besides the groups' goodput and the disciplines' own variables.
+# Series of the whole that are shown, beside the groups' goodput and the disciplines' own variables.
 CARRIED = "throughput_mbit"
 SERIES = ("qdelay_ms", "queue_packets", "goodput_mbit", CARRIED, "drops", "marks", "jain_index", "rtt_ms")
 TITLES = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation", "ping": "Ping"}

@@ -17,7 +17,7 @@ from aqmlab.vocabulary.metrics import is_metric, ordered
 
 # The columns that identify the run of a row; `point` numbers the scenarios of a sweep.
 RUN = {"point": pl.UInt32, "aqm": pl.String, "seed": pl.UInt32}
-# Columns of a run besides its metrics.
+# Columns of a run beyond its metrics.
 ABOUT_RUN: dict[str, Any] = {
     "engine": pl.String,
     "events": pl.UInt64,

@@ -100,7 +100,7 @@ def _effects(result: Result, comparisons: Sequence[Comparison], name: str) -> st
 
 
 def _size(side: Sequence[Comparison], more: str) -> str:
-    """Return the least and the largest change of some comparisons that point the same way."""
+    """Return the least and the largest change of some comparisons that point in the same direction."""
     ratios = sorted(
         (one.reference_value + one.difference.estimate.value) / one.reference_value
         for one in side

@@ -2,7 +2,7 @@
 
 The seeds asked for are a pilot. Its deviation says how many seeds the metric needs, for every AQM and scenario; these
 are then made at once. Looking at the interval after every seed, and stopping when it happens to be short, would make it
-too short: this rule looks once, and its interval takes the deviation from the pilot alone. The same question has the
+too short: this rule decides once, and its interval takes the deviation from the pilot alone. The same question has the
 same answer: an interrupted experiment goes on, and a finished one has nothing left to do.
 """
 

@@ -66,7 +66,7 @@ def settings(result: Result) -> list[Setting]:
             found.append(Setting("mean rate of the trace", scenario["link_trace_mean_rate"], ""))
         if option.name == "capture":
             found.append(Setting("in the capture", "; ".join(scenario["capture_figures"]), ""))
-    # What runs of a live link have besides.
+    # What runs of a live link have in addition.
     found += [Setting(name, value, "live") for name, value in scenario.get("live", {}).items()]
     return found
 

@@ -66,7 +66,7 @@ class _Cover:
         own = self._own[rows] / _own(before) * _own(after)
         pairs = self._pairs[rows] / _pair(before[:, None], places) * _pair(after[:, None], moved)
         owns = self._own.sum() - self._own[rows].sum() + own.sum()
-        # Rows and columns change in the same way; the terms of both rows would be counted twice.
+        # Rows and columns change alike; the terms of both rows would be counted twice.
         changed = 2 * (pairs.sum() - self._pairs[rows].sum())
         changed -= pairs[:, rows].sum() - self._pairs[np.ix_(rows, rows)].sum()
         discrepancy = self._of(owns, self._pairs.sum() + changed)

@@ -40,7 +40,7 @@ def parse(text: str) -> str:
     return rest
 
 
-def turned(result: Result, traffic: Sequence[str]) -> Result:
+def by_control(result: Result, traffic: Sequence[str]) -> Result:
     """Return a result over controls with them as what is compared, and the disciplines among its settings.
 
     ``traffic`` is the flows of all of them, with ``$control``.
@@ -84,4 +84,4 @@ def _moved(frame: pl.DataFrame, places: Sequence[tuple[int, str, int, str]]) -> 
     return moved.select(name for name in frame.columns if name != SWEPT)
 
 
-__all__ = ["SWEPT", "parse", "turned"]
+__all__ = ["SWEPT", "by_control", "parse"]

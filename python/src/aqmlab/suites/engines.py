@@ -12,7 +12,7 @@ from aqmlab.suites.run import Outcome, Part
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.names import engine_of, listed, on
 
-# More turns are counted.
+# More reversals are counted.
 MOST_NAMED = 6
 
 
@@ -33,7 +33,7 @@ class Pair:
         return all(self.ahead)
 
     @property
-    def turns(self) -> bool:
+    def is_reversed(self) -> bool:
         """Whether engines that tell them apart put them in different orders."""
         return len({one for one in self.ahead if one}) > 1
 
@@ -49,10 +49,10 @@ def headline(outcome: Outcome) -> list[str]:
     if not found:
         return []
     engines = listed(outcome.engines)
-    decided, turned = [one for one in found if one.is_decided], [one for one in found if one.turns]
+    decided, reversals = [one for one in found if one.is_decided], [one for one in found if one.is_reversed]
     head = f"Of {len(found)} comparisons of two disciplines, {engines} both tell {len(decided)} apart"
     sentences = [
-        f"{head}, and {f'turn the order in {len(turned)}' if turned else 'agree on the order in all of them'}."
+        f"{head}, and {f'reverse the order in {len(reversals)}' if reversals else 'agree on the order in all of them'}."
     ]
     alone = [
         f"{count} by {engine}"
@@ -60,12 +60,12 @@ def headline(outcome: Outcome) -> list[str]:
         if (count := sum(bool(one.ahead[number]) and not one.is_decided for one in found))
     ]
     sentences += [f"One engine alone distinguishes others: {listed(alone)}."] if alone else []
-    for one in turned[:MOST_NAMED]:
+    for one in reversals[:MOST_NAMED]:
         sides = [f"{ahead} in {engine}" for ahead, engine in zip(one.ahead, outcome.engines, strict=True)]
         place = f"{one.section} {one.title}{f' ({one.point})' if one.point else ''}"
         sentences.append(f"{place}, {metrics.find(one.metric).phrase}: {listed(sides)} is ahead of the other.")
-    if len(turned) > MOST_NAMED:
-        sentences.append(f"And {len(turned) - MOST_NAMED} more, which the tables show.")
+    if len(reversals) > MOST_NAMED:
+        sentences.append(f"And {len(reversals) - MOST_NAMED} more, which the tables show.")
     return sentences
 
 

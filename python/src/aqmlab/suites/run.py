@@ -23,7 +23,7 @@ TAIL_DROP = "fifo"
 
 @dataclass(frozen=True)
 class Part:
-    """A scenario of a suite, its result, and what is compared in it: the same, or turned to its controls."""
+    """A scenario of a suite, its result, and what is compared in it: the same, or regrouped by its controls."""
 
     entry: Entry
     result: Result
@@ -144,7 +144,7 @@ def run_suite(
         result = experiment.run_experiment(loaded, "suite", jobs, place, watcher, with_report=False, engine=engine)
         matters = tuple(column for column in entry.matters if OVER not in column)
         result = replace(result, compared=(*result.compared, *matters))
-        parts.append(Part(entry, result, of_controls.turned(result, entry.flows) if compared else result))
+        parts.append(Part(entry, result, of_controls.by_control(result, entry.flows) if compared else result))
         if result.is_partial and not result.manifest["failures"]:
             raise KeyboardInterrupt
     made = tuple(engines.names(engine))

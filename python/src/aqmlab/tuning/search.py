@@ -1,7 +1,7 @@
 """The search: settings spread over the space, then those that optuna's TPE proposes, all from one seed.
 
 Nothing but the seed and the measured values decides what is tried next, and finished runs are kept. So a search that
-was killed goes the same way again, without making its runs again, and ends like one that was not.
+was killed repeats its steps, without making its runs again, and ends like one that was not.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def defect(raised: BaseException) -> CheckError | None:
 
 
 def about(option: str, problem: object, label: str = "") -> InputError:
-    """Return the error about an option, whose name a line may spell in a way of its own: ``--flows``.
+    """Return the error about an option, whose name the command line may spell differently: ``--flows``.
 
     What the problem knows, if it is such an error itself, the error knows, too: ``path``, ``value``, ``allowed``, ...
 

@@ -41,7 +41,7 @@ class Metric:
 
     @property
     def aim(self) -> str:
-        """The title, and which way is better."""
+        """The title, and the better direction."""
         aim = f"{self.label}, {self.better} is better" if self.better else self.label
         return replace(self, label=aim).title
 

@@ -1,4 +1,4 @@
-//! Each reading, computed by hand.
+//! Each assumption, computed by hand.
 
 use super::super::testing::{Host, ms};
 use crate::signal::DropReason;

@@ -79,7 +79,7 @@ class Linux:
             return Report(**seen, cpu_s=cpu_s + time.thread_time() - began, engine=self.name)
 
     def trace(self, task: Task, monitor: Monitor) -> Trace:
-        """Run a guest with a tap at the senders, too, that looks at TCP's state every millisecond."""
+        """Run a guest with a tap at the senders, too, that samples TCP's state every millisecond."""
         assert isinstance(monitor, guest.Watch)
         described = job.described(task.scenario, task.seed, tracing.STATES_NS, task.inputs)
         with guest.finished(kernel_image.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, _):

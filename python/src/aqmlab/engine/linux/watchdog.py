@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-READINGS = 3
+SAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class OwnTime:
 
 def use_of(session: int) -> Use:
     """Return what the processes of a session use."""
-    # Between two readings one may hand over to another, and both be seen asleep: so it is looked at some times.
-    readings = [_read(session) for _ in range(READINGS)]
-    return Use(readings[-1].cpu_s, any(reading.is_runnable for reading in readings))
+    # Between two samples one may hand over to another, and both be seen asleep: so several samples are taken.
+    samples = [_read(session) for _ in range(SAMPLES)]
+    return Use(samples[-1].cpu_s, any(sample.is_runnable for sample in samples))
 
 
 def _read(session: int) -> Use:

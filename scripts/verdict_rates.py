@@ -4,10 +4,10 @@
 A run gives a value of an AQM `a` and of one `b`, with the same seed. What the seeds have in common is as large as what
 they have not, each with a standard deviation of a fifth of the mean.
 
-The last table is of a space of configurations, whose runs are few: the noise is that of eight configurations with two runs each.
-Fixed before any of its cells was seen: what is in `aqmlab.search.noise`, the values below, that rates are of the
-judgements in which there is something to test, and that 5 % of these may be wrong in each cell. Its seed is not that
-under which the one number of that module was chosen, by how much another power must be likelier.
+The last table is of a space of configurations, whose runs are few: the noise is that of eight configurations with two
+runs each. Fixed before any of its cells was seen: what is in `aqmlab.search.noise`, the values below, that rates are of
+the judgements in which there is something to test, and that 5 % of these may be wrong in each cell. Its seed is not
+that under which the one number of that module was chosen, by how much another power must be likelier.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ CONFIGURATION_DRAWS: dict[str, ConfigurationDraw] = {
 
 
 def configuration_rates(case: Case, draw: ConfigurationDraw, runs: int, experiments: int) -> Counter[Verdict]:
-    """Return how often each verdict is given on a configuration with so many runs, in a space with repeated configurations."""
+    """Return how often a configuration of so many runs gets each verdict, in a space with repeated configurations."""
     random, one = np.random.default_rng((READINGS_SEED, runs)), claim(case.expect)
 
     def configuration(runs: int) -> dict[str, dict[int, float]]:

@@ -1,7 +1,7 @@
 """CHOKe from figure 1 of Pan, Prabhakar and Psounis (2000), over RED.
 
-Assumptions of `discipline/choke.rs`: the comparison comes before the test for a full queue; a match does not change RED's
-count.
+Assumptions of `discipline/choke.rs`: the comparison comes before the test for a full queue; a match does not change
+RED's count.
 """
 
 from __future__ import annotations

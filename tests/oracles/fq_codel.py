@@ -1,8 +1,8 @@
 """FQ-CoDel from sections 4.1 and 4.2 of RFC 8290, with a queue of its own for every flow.
 
 The hash is not part of the oracle: traces have few flows, and the Rust discipline so many queues that no two flows
-share one. Assumptions of `discipline/fq_codel.rs`: credits of zero are used up (the RFC says "negative" and explains it as
-"at least a quantum"); a full queue drops half of the bytes of the flow with the most, not of its packets, as Linux
+share one. Assumptions of `discipline/fq_codel.rs`: credits of zero are used up (the RFC says "negative" and explains it
+as "at least a quantum"); a full queue drops half of the bytes of the flow with the most, not of its packets, as Linux
 does.
 """
 

@@ -1,7 +1,7 @@
 """FQ-PIE: the flow queues of RFC 8290 as in `fq_codel.py`, with PIE (`pie.py`, appendix A of RFC 8033) on each.
 
-Assumptions of `discipline/fq_pie.rs`: a full queue drops the arriving packet and tells the flow's PIE (Linux); all flows
-are updated by one clock; a flow without packets, delay and probability loses what it had accumulated.
+Assumptions of `discipline/fq_pie.rs`: a full queue drops the arriving packet and tells the flow's PIE (Linux); all
+flows are updated by one clock; a flow without packets, delay and probability loses what it had accumulated.
 """
 
 from __future__ import annotations

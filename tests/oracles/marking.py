@@ -1,7 +1,7 @@
 """Marking by thresholds: DCTCP's step (RFC 8257), the ramp of DCQCN (Zhu 2015, figure 5), TCN (Bai 2016).
 
-Assumptions of the Rust files: a queue is compared without the arriving packet; a packet that cannot be marked is dropped,
-or passed on if `unmarkable` says so; one that would leave the queue empty is never dropped at departure.
+Assumptions of the Rust files: a queue is compared without the arriving packet; a packet that cannot be marked is
+dropped, or passed on if `unmarkable` says so; one that would leave the queue empty is never dropped at departure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """MQ-ECN of the authors' code: DRR, and a threshold per queue from the duration of a round.
 
 K_i = min(quantum_i / (T_round C), 1) K_port. A queue gives a sample of T_round when it has used up its quantum (now -
-start) or becomes empty (now + transmission - start); idle time reduces T_round once per slot of 1500 bytes. Assumptions of
-`discipline/mq_ecn.rs`: a queue's part in a round starts when it becomes active or its last turn ended; it is compared
-without the arriving packet; an empty queue never gives a mark.
+start) or becomes empty (now + transmission - start); idle time reduces T_round once per slot of 1500 bytes. Assumptions
+of `discipline/mq_ecn.rs`: a queue's part in a round starts when it becomes active or its last turn ended; it is
+compared without the arriving packet; an empty queue never gives a mark.
 """
 
 from __future__ import annotations

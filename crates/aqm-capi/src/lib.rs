@@ -231,7 +231,7 @@ pub unsafe extern "C" fn aqmlab_path_scenario(
     })
 }
 
-/// Frees a path, with what is on its way; null is none.
+/// Frees a path, with what is in flight; null is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn aqmlab_path_free(path: *mut PathHandle) -> Status {
     guarded(|| {

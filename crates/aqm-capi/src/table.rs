@@ -1,4 +1,4 @@
-//! The table of what C has handles of. It has numbers instead of addresses: a number that is wrong or old is told from one that
+//! The table of what C has handles of. It has numbers instead of addresses: a number that is wrong or old is distinguished from one that
 //! is not.
 
 use crate::path::Path;
@@ -163,7 +163,7 @@ fn unknown<T: Thing>() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::{guarded, said};
+    use crate::status::{guarded, message};
     use std::thread;
 
     fn kept() -> usize {
@@ -190,14 +190,14 @@ mod tests {
             with(handle, |_: &mut Queue| -> Result<Status, Failure> { panic!("lost count of {}", 3) })
         });
         assert_eq!(broken, Status::AqmlabDefect);
-        assert_eq!(said(), "a defect of aqmlab, please report it: lost count of 3");
+        assert_eq!(message(), "a defect of aqmlab, please report it: lost count of 3");
         assert_eq!((ask(handle), ask(other)), (Status::AqmlabDefect, Status::AqmlabOk));
         free::<Queue>(handle).unwrap();
         assert_eq!(ask(handle), Status::AqmlabFreed);
     }
 
     #[test]
-    fn handles_of_freed_queues_are_told_from_those_in_their_places() {
+    fn handles_of_freed_queues_differ_from_those_in_their_places() {
         let old = kept();
         let others: Vec<_> = (0..100).map(|_| kept()).collect();
         free::<Queue>(old).unwrap();

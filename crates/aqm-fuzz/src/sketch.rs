@@ -37,10 +37,13 @@ pub(crate) fn run(run: Run) {
                 all += u64::from(value);
             }
             Call::Query { key } => {
-                let said: Vec<u64> = sketches.iter().map(|sketch| sketch.query(key)).collect();
+                let counts: Vec<u64> = sketches.iter().map(|sketch| sketch.query(key)).collect();
                 let exact = counted.get(&key).copied().unwrap_or(0);
-                assert!(exact <= said[1] && said[1] <= said[0] && said[0] <= all, "{said:?} for {exact}");
-                assert!(said[2] <= all, "{said:?} of {all}");
+                assert!(
+                    exact <= counts[1] && counts[1] <= counts[0] && counts[0] <= all,
+                    "{counts:?} for {exact}"
+                );
+                assert!(counts[2] <= all, "{counts:?} of {all}");
             }
             Call::Clear => {
                 sketches.iter_mut().for_each(|sketch| sketch.clear());

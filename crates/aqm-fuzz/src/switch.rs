@@ -91,7 +91,7 @@ pub(crate) fn run(run: Run) {
                 now += Span::from_micros(micros.into());
                 if switch.next_refresh().is_some_and(|due| due <= now) {
                     switch.refresh(now);
-                    assert!(switch.next_refresh().is_none_or(|next| next > now), "a pause is not said again");
+                    assert!(switch.next_refresh().is_none_or(|next| next > now), "a pause is not repeated");
                 }
             }
             Call::Restart => switch.restart(),

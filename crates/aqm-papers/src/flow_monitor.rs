@@ -141,7 +141,7 @@ struct FlowMonitor {
     overhead: u32,
     /// Two for each flow: there and back.
     flows: Vec<FlowCounts>,
-    /// When each packet under way was sent, and its number in ns-3, by its place in the slab.
+    /// When each packet in flight was sent, and its number in ns-3, by its place in the slab.
     sent: Vec<(Time, u64)>,
     /// Numbers given so far, and when the last packet of a number came into a queue, if none has left since.
     numbers: u64,

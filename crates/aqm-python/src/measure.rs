@@ -72,12 +72,12 @@ pub(crate) fn classify<'py>(
     let mut classifier =
         (info.build)(&spec.params).map_err(|error| input(format!("{}: {error}", info.name)))?;
     let mut random = Random::seeded(seed);
-    let said: Vec<u8> = py.detach(|| {
+    let reported: Vec<u8> = py.detach(|| {
         let kinds = flows.iter().map(|flow| classifier.observe(u64::from_le_bytes(*flow), &mut random));
         kinds.map(|kind| u8::from(kind == FlowKind::Ltf)).collect()
     });
     let full = info.name.to_owned() + &spec.to_string()[info.discipline.name.len()..];
-    Ok((PyBytes::new(py, &said), classifier.bytes(), full))
+    Ok((PyBytes::new(py, &reported), classifier.bytes(), full))
 }
 
 /// Bytes of every packet of the measurement.

@@ -59,7 +59,7 @@ static PARAMS: &[ParamSpec] = &[
         Kind::Bytes,
         Value::Bytes(Bytes::new(1_250_000)),
         (2400.0, 1e9),
-        "bytes that a stream may have under way: flow control of the receiver, not congestion control",
+        "bytes that a stream may have in flight: flow control of the receiver, not congestion control",
         "quinn-proto: TransportConfig::stream_receive_window",
     ),
     ParamSpec::flag("mtud", true, "path MTU discovery; without it packets stay at 1228 bytes", "RFC 8899"),

@@ -32,7 +32,7 @@ fn run(scenario: &Scenario, seed: u64) -> Result<Report, RunError> {
 }
 
 /// Everything that a run says.
-fn told(report: &Report) -> String {
+fn printed(report: &Report) -> String {
     let metrics: Vec<_> = report.metrics.iter().collect();
     format!("{metrics:?} {:?} {:?} {:?}", report.flows, report.series.columns, report.queues)
 }
@@ -57,9 +57,9 @@ fn the_same_seed_gives_the_same_packets_and_another_seed_others() {
     let flows =
         json!([quinn(2, json!({"cc": "newreno"}), None), quinn(1, json!({"streams": 3}), Some(400_000))]);
     let scenario = scenario("codel", 3, flows);
-    let first = told(&run(&scenario, 1).unwrap());
-    assert_eq!(first, told(&run(&scenario, 1).unwrap()));
-    assert_ne!(first, told(&run(&scenario, 2).unwrap()));
+    let first = printed(&run(&scenario, 1).unwrap());
+    assert_eq!(first, printed(&run(&scenario, 1).unwrap()));
+    assert_ne!(first, printed(&run(&scenario, 2).unwrap()));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn marks_slow_a_flow_down_without_loss_and_a_host_without_ecn_gets_drops() {
 }
 
 #[test]
-fn a_connection_that_hears_nothing_is_told_of_in_the_result() {
+fn a_connection_that_hears_nothing_is_reported_in_the_result() {
     // Nothing comes through: the handshake is never over.
     let mut scenario = scenario("fifo", 40, json!([quinn(1, json!({}), None)]));
     scenario.loss = Loss::Random(0.9999);
@@ -93,7 +93,7 @@ fn a_connection_that_hears_nothing_is_told_of_in_the_result() {
 }
 
 #[test]
-fn a_flow_that_was_told_to_stop_has_not_ended_too_soon() {
+fn a_flow_that_was_asked_to_stop_has_not_ended_too_soon() {
     // Within the handshake; and while congestion control holds the packet back that would close it, so that the server is
     // reset, or hears nothing for 30 s.
     for stop_ms in [30_u64, 100, 700] {

@@ -183,7 +183,7 @@ pub enum Place {
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Fate {
-    /// Nobody knows: it was under way at the end, or lost on a link.
+    /// Nobody knows: it was in flight at the end, or lost on a link.
     UnderWay,
     /// It reached its receiver.
     Delivered,

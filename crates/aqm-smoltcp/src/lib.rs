@@ -31,7 +31,7 @@ static PARAMS: &[ParamSpec] = &[
         Kind::Bytes,
         Value::Bytes(Bytes::new(256 << 10)),
         (2000.0, 1e8),
-        "bytes of the sender's buffer, and of the receiver's: the most that is under way",
+        "bytes of the sender's buffer, and of the receiver's: the most that is in flight",
         "of our choice: the crate takes what it is given",
     ),
     ECN,

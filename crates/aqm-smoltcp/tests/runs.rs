@@ -36,12 +36,12 @@ fn one_flow_fills_a_link_that_loses_nothing_and_gets_through_one_that_does() {
 
 #[test]
 fn the_same_seed_gives_the_same_packets_and_another_seed_others() {
-    let told = |seed| {
+    let printed = |seed| {
         let report = run("codel", "reno", 3, Value::Null, seed);
         format!("{:?} {:?}", report.metrics.iter().collect::<Vec<_>>(), report.flows)
     };
-    assert_eq!(told(1), told(1));
-    assert_ne!(told(1), told(2));
+    assert_eq!(printed(1), printed(1));
+    assert_ne!(printed(1), printed(2));
 }
 
 #[test]

@@ -35,7 +35,7 @@ const TRACE: &str = "trace";
 
 impl Path {
     /// A link of this rate, with this round-trip time without queues; its queue is a FIFO, its flows are `1*cubic` and it runs
-    /// for 30 s unless something else is said.
+    /// for 30 s by default.
     #[track_caller]
     pub fn new(rate: &str, rtt: &str) -> Path {
         Path::blank().with("rate", rate).with("rtt", rtt)

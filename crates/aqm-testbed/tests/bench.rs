@@ -80,8 +80,8 @@ fn a_path_as_text_is_the_one_of_its_methods() {
     let methods = Path::new("10mbit", "40ms").aqm("codel").buffer("100p").loss("0.1%");
     let methods = methods.flows("1*cubic").flows("cbr:rate=1mbit").duration("3s").warmup("1s");
     // What is undefined in them is equal to nothing.
-    let told = |path: Path| format!("{:?}", path.run(3).report());
-    assert!(told(Path::parse(text).unwrap()) == told(methods));
+    let printed = |path: Path| format!("{:?}", path.run(3).report());
+    assert!(printed(Path::parse(text).unwrap()) == printed(methods));
     // Twice the same is no contradiction.
     Path::parse("rate 10mbit; rtt 40ms; aqm pie limit 64kb; buffer 65536b").unwrap();
     // A line of tc, whose limit counts packets.
@@ -169,7 +169,7 @@ fn a_driven_path_is_the_same_however_often_its_caller_looks() {
 }
 
 #[test]
-fn finite_flows_complete_beside_cross_traffic_and_are_told_of_when_they_do_not() {
+fn finite_flows_complete_beside_cross_traffic_and_are_reported_when_they_do_not() {
     let folder = std::env::temp_dir().join(format!("aqm-testbed-size-{}", std::process::id()));
     let run = path(true).folder(&folder).flows("2*cubic:size=500kb").flows("cbr:rate=2mbit").run(1);
     run.completed_by("cubic", 5.0);

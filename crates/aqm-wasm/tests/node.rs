@@ -135,7 +135,7 @@ fn a_webassembly_module_gives_in_steps_the_results_of_the_native_simulator_to_th
     all.push(flood);
     let mut answers = run(&module, &[&capture, &trace], &all);
     let flooded = answers.pop().unwrap();
-    assert!(flooded.contains("more than 1572863 packets are on their way at once"), "{flooded:.200}");
+    assert!(flooded.contains("more than 1572863 packets are in flight at once"), "{flooded:.200}");
     assert_eq!(answers.len(), names.len());
     for ((what, scenario), answer) in names.into_iter().zip(all).zip(answers) {
         let native = serde_json::from_value(scenario).unwrap();

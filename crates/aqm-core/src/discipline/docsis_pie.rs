@@ -78,7 +78,7 @@ pub static INFO: Info = Info {
     ],
     presets: &[Preset {
         name: "rfc8034",
-        source: "RFC 8034 appendix A, by way of CableLabs' docsis-ns3 (behaviour and constants)",
+        source: "RFC 8034 appendix A, via CableLabs' docsis-ns3 (behaviour and constants)",
         values: &[],
     }],
     probes: &[

@@ -9,7 +9,7 @@
 //!
 //! # Deviations
 //! Those of `fq_codel` and `cobalt`. A full queue drops a batch from the flow with the most bytes as FQ-CoDel does,
-//! and tells that flow's COBALT once (CAKE: one packet at a time; ns-3: COBALT is not told).
+//! and tells that flow's COBALT once (CAKE: one packet at a time; ns-3: COBALT is not notified).
 //!
 //! # Promises
 //! Packets of one flow stay in order; the last packet of a flow is neither dropped nor marked by the law; one random

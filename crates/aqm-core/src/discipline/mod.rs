@@ -268,7 +268,7 @@ impl Info {
     }
 }
 
-/// The limit that most disciplines share: `limit`, 1000 packets unless said otherwise.
+/// The limit that most disciplines share: `limit`, 1000 packets by default.
 pub const LIMIT: ParamSpec = ParamSpec::new(
     "limit",
     crate::params::Kind::Size,

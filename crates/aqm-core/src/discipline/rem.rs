@@ -97,7 +97,7 @@ pub static INFO: Info = Info {
     ],
     presets: &[Preset {
         name: "athuraliya2001",
-        source: "Athuraliya et al. 2001, by way of ns-2's values",
+        source: "Athuraliya et al. 2001, via ns-2's values",
         values: &[],
     }],
     probes: &[

@@ -8,7 +8,7 @@
 //!
 //! # Parameters
 //! See `aqmlab aqm show s-pie`. What the paper leaves open or contradicts is a parameter: `rule` and `equal_share` (text
-//! and algorithm 2 compare the other way round; the text says both "reaches" and "exceeds"), `alpha_delay` (eq. 3
+//! and algorithm 2 compare in the opposite direction; the text says both "reaches" and "exceeds"), `alpha_delay` (eq. 3
 //! against its text), `gate_delay` (when the delay of line 4 is obtained), `quiet_rate` (eq. 6 against ns-3.27), `updates` (algorithm 1 against PIE's timer),
 //! `count_at` (text against algorithm 2), `count_unit` ("the number of occurrences or the size"), `small_flows_use_p`,
 //! `guard`, `clear_period`, and the sketch: its kind and its size.
@@ -147,7 +147,7 @@ const GUARD: ParamSpec = ParamSpec::flag(
     "guard",
     true,
     "Drop nothing while at most two packets wait",
-    "ns-3.27 PIE: on; Zhu et al.: not said",
+    "ns-3.27 PIE: on; Zhu et al.: not stated",
 );
 
 const GATE_DELAY: ParamSpec = ParamSpec::choice(

@@ -56,7 +56,7 @@ pub const fn is_derivative(index: usize) -> bool {
 pub struct Params {
     /// Least time between two samples of the buffer size (the paper's t_b).
     pub sample_interval: Span,
-    /// What a change of sojourn time is divided by; the time between the departures if nothing is said.
+    /// What a change of sojourn time is divided by; the time between the departures by default.
     pub spacing: Option<Span>,
     /// Whether a change of the buffer size is divided by the milliseconds between the samples, not counted per sample.
     pub buffer_per_ms: bool,

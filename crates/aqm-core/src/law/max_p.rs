@@ -42,7 +42,7 @@ pub struct Feng {
     pub starts_above: bool,
 }
 
-/// The state besides `max_p` itself, which is in RED's parameters.
+/// The state beside `max_p` itself, which is in RED's parameters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Adaptation {
     /// When the average was last checked (Floyd).

@@ -38,8 +38,8 @@ struct Member {
 /// the arriving one: they search all queues then, which is rare, and would pay here for every packet that arrives. What CAKE's
 /// congestion costs is turning its round by shares of a quantum; the search is a small part.
 ///
-/// It is told of queues that have become longer. A queue that has become shorter, or whose turn has passed, ranks too
-/// high until it is the first; so nothing is done for packets that leave.
+/// It is notified of queues that have become longer. A queue that has become shorter, or whose turn has passed, ranks
+/// too high until it is the first; so nothing is done for packets that leave.
 #[derive(Debug, Default)]
 pub struct Longest {
     heap: Vec<Member>,

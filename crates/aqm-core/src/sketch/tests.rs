@@ -51,8 +51,8 @@ fn adding_returns_the_previous_estimate() {
     for (kind, depth) in KINDS.into_iter().flat_map(|kind| (1..=MAX_DEPTH).map(move |depth| (kind, depth))) {
         let mut sketch = of_kind(kind, 16, depth).unwrap();
         for key in skewed(1, 2000, 200).0 {
-            let told = sketch.query(key);
-            assert_eq!(sketch.add(key, 1), told, "{kind}, depth {depth}");
+            let count = sketch.query(key);
+            assert_eq!(sketch.add(key, 1), count, "{kind}, depth {depth}");
         }
     }
 }
@@ -156,7 +156,7 @@ fn the_count_sketch_is_unbiased_with_an_error_by_the_norm_of_the_rest() {
 
 #[test]
 fn the_median_of_an_even_number_of_rows_is_the_mean_of_the_middle_two() {
-    // Two keys in two rows of one column: key a is told count(a) +- count(b) in each.
+    // Two keys in two rows of one column: key a gets count(a) +- count(b) in each.
     let (mut sums, mut kinds) = (Vec::new(), [false; 3]);
     for b in 1..50u64 {
         let mut sketch = CountSketch::new(1, 2);

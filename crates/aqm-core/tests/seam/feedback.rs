@@ -20,7 +20,7 @@ const PARAMS: &[ParamSpec] = &[size("limit", 100), size("threshold", 3)];
 static FEEDBACK: Info = Info {
     probes: &[
         ProbeSpec { name: "queue", unit: "packets", help: "What waits" },
-        ProbeSpec { name: "told", unit: "packets", help: "Feedback so far" },
+        ProbeSpec { name: "reported", unit: "packets", help: "Feedback so far" },
     ],
     ..info("feedback", PARAMS, PLAIN, build)
 };
@@ -29,7 +29,7 @@ struct Feedback {
     queue: Fifo,
     limit: Size,
     threshold: Size,
-    told: u64,
+    reported: u64,
 }
 
 fn settings(params: &Params) -> Result<(Size, Size), ParamError> {
@@ -43,7 +43,7 @@ fn settings(params: &Params) -> Result<(Size, Size), ParamError> {
 
 fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
     let (limit, threshold) = settings(params)?;
-    Ok(Box::new(Feedback { queue: Fifo::default(), limit, threshold, told: 0 }))
+    Ok(Box::new(Feedback { queue: Fifo::default(), limit, threshold, reported: 0 }))
 }
 
 impl Discipline for Feedback {
@@ -53,8 +53,8 @@ impl Discipline for Feedback {
             return cx.drop(packet, DropReason::Overlimit);
         }
         if backlog.would_exceed(self.threshold, packet.length) {
-            self.told += 1;
-            let values = [backlog.packets, self.told, 0];
+            self.reported += 1;
+            let values = [backlog.packets, self.reported, 0];
             cx.emit(Emission {
                 flow: packet.flow,
                 to: packet.source,
@@ -86,7 +86,7 @@ impl Discipline for Feedback {
 
     fn probe(&self, _now: Time, sink: &mut dyn FnMut(&str, f64)) {
         sink("queue", self.queue.len() as f64);
-        sink("told", self.told as f64);
+        sink("reported", self.reported as f64);
     }
 
     fn state_bytes(&self) -> usize {
@@ -153,5 +153,5 @@ fn probes_report_the_state_of_this_instant() {
     rig.serve();
     let mut seen = Vec::new();
     rig.qdisc().probe(rig.now(), &mut |name, value| seen.push((name.to_owned(), value)));
-    assert_eq!(seen, [("queue".to_owned(), 4.0), ("told".to_owned(), 2.0)]);
+    assert_eq!(seen, [("queue".to_owned(), 4.0), ("reported".to_owned(), 2.0)]);
 }

@@ -20,7 +20,7 @@ pub(crate) struct Flow {
     pub(crate) identity: Identity,
     pub(crate) forward: u32,
     pub(crate) reverse: u32,
-    /// When so many bytes of payload have been delivered, the application is told; [`ENDLESS`] for never.
+    /// When so many bytes of payload have been delivered, the application is notified; [`ENDLESS`] for never.
     pub(crate) notify_at: u64,
     pub(crate) session: Box<Session>,
 }

@@ -79,14 +79,14 @@ impl Shares {
             let (delivered, there) = self.along(streams, &upstream, &stream.route, *sent, stream.reacts);
             let (_, back) = self.along(streams, &upstream, &stream.back, delivered * stream.answers, true);
             let slowed = stream.reacts && *sent < stream.offered * (1.0 - 1e-6);
-            let told = if slowed { stream.per_slowed } else { 0.0 };
-            let ends = sent * stream.per_packet + stream.per_flow + told;
+            let slowing = if slowed { stream.per_slowed } else { 0.0 };
+            let ends = sent * stream.per_packet + stream.per_flow + slowing;
             stream.flows * (there + back + lost + ends)
         });
         events.sum()
     }
 
-    /// How many packets arrive, and the events on their way.
+    /// How many packets arrive, and the events in flight.
     fn along(
         &self,
         streams: &Streams,

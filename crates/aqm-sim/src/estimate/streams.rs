@@ -1,4 +1,4 @@
-//! The streams of packets of a scenario: of each group as many as its flows have different ways.
+//! The streams of packets of a scenario: of each group as many as its flows have different paths.
 
 use crate::network::graph::{Capacity as LinkCapacity, LinkId, Network, Queue};
 use crate::network::path::{Layout, Path, paths_of_group};
@@ -13,7 +13,7 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 use std::collections::BTreeSet;
 
-/// Most streams of a group each way, and as many as show several equal routes.
+/// Most streams of a group in each direction, and as many as show several equal routes.
 const MOST: u64 = 1024;
 const ENOUGH: u64 = 16;
 /// IPv4 with UDP headers, and with those of TCP and its timestamps.
@@ -26,12 +26,12 @@ const ROUTERS: usize = 2;
 /// A message over UDP is cut here.
 const LARGEST_DATAGRAMS: f64 = 16_777_216.0;
 
-/// Packets on one way, of flows that are alike.
+/// Packets in one direction, of flows that are alike.
 pub(super) struct Stream {
     /// How many flows.
     pub(super) flows: f64,
     pub(super) route: Vec<LinkId>,
-    /// The way of what answers them.
+    /// The path of what answers them.
     pub(super) back: Vec<LinkId>,
     /// Bytes of a packet and of an answer on a link.
     pub(super) length: f64,
@@ -55,7 +55,7 @@ pub(super) struct Stream {
 pub(super) struct Streams {
     pub(super) network: Network,
     pub(super) all: Vec<Stream>,
-    /// Flows of the scenario, both ways.
+    /// Flows of the scenario, in both directions.
     pub(super) flows: f64,
     /// Nodes from this number on are hosts that one flow has for itself.
     pub(super) own_nodes: usize,
@@ -151,8 +151,9 @@ impl Streams {
             conversations,
         });
         self.flows += offer.flows * members;
-        let used = offer.ways.iter().filter(|load| load.bytes > 0.0).count().max(1) as f64;
-        for (way, load) in offer.ways.into_iter().enumerate().filter(|(_, load)| load.bytes > 0.0) {
+        let used = offer.directions.iter().filter(|load| load.bytes > 0.0).count().max(1) as f64;
+        for (direction, load) in offer.directions.into_iter().enumerate().filter(|(_, load)| load.bytes > 0.0)
+        {
             let packets = load.packets(carrier.payload);
             let flows_here = (offer.flows / used).max(1e-9);
             let payload = (load.bytes / packets).min(carrier.payload);
@@ -169,8 +170,11 @@ impl Streams {
             let timers = carrier.timers
                 + if carrier.window.is_some() { (seconds / (2.0 * rtt_s)).min(offered) } else { 0.0 };
             for path in paths {
-                let (route, back) =
-                    if way == 0 { (&path.forward, &path.reverse) } else { (&path.reverse, &path.forward) };
+                let (route, back) = if direction == 0 {
+                    (&path.forward, &path.reverse)
+                } else {
+                    (&path.reverse, &path.forward)
+                };
                 self.all.push(Stream {
                     flows: started * members / paths.len() as f64,
                     route: route.clone(),
@@ -183,7 +187,7 @@ impl Streams {
                     reacts: carrier.reacts,
                     per_packet: carrier.per_packet,
                     per_flow: (if load.messages > 0.0 { load.messages.min(offered) } else { 1.0 }) + timers,
-                    per_slowed: carrier.timers_told - carrier.timers,
+                    per_slowed: carrier.timers_notified - carrier.timers,
                 });
             }
         }
@@ -258,7 +262,7 @@ struct Carrier {
     per_packet: f64,
     /// Of a sender that has room, and of one that slows down.
     timers: f64,
-    timers_told: f64,
+    timers_notified: f64,
     /// First window and cap, in packets, of what has a window.
     window: Option<(f64, f64)>,
     most_packets: f64,
@@ -284,7 +288,7 @@ impl Carrier {
                 reacts: false,
                 per_packet: 0.0,
                 timers: 0.0,
-                timers_told: 0.0,
+                timers_notified: 0.0,
                 window: None,
                 most_packets: f64::INFINITY,
             },
@@ -301,7 +305,7 @@ impl Carrier {
                     reacts: true,
                     per_packet: f64::from(u8::from(Sender::new(tcp, Random::seeded(0)).is_paced())),
                     timers: 0.0,
-                    timers_told: 0.0,
+                    timers_notified: 0.0,
                     window: Some((f64::from(tcp.count("iw")), cap)),
                     most_packets: f64::INFINITY,
                 }
@@ -316,7 +320,7 @@ impl Carrier {
                 reacts: true,
                 per_packet: 1.0,
                 timers: 0.0,
-                timers_told: 0.0,
+                timers_notified: 0.0,
                 window: Some((10.0, f64::INFINITY)),
                 most_packets: f64::INFINITY,
             },
@@ -334,7 +338,7 @@ impl Carrier {
                     reacts: signals,
                     per_packet: 1.0,
                     timers: rehearsal.timers,
-                    timers_told: rehearsal.timers_told,
+                    timers_notified: rehearsal.timers_notified,
                     window: None,
                     most_packets: rehearsal.rate_bps / 8.0 / (packet + overhead) * seconds,
                 }
@@ -343,13 +347,13 @@ impl Carrier {
     }
 }
 
-/// The group with fewer flows, on as many different ways.
+/// The group with fewer flows, on as many different paths.
 fn sample(group: &FlowGroup, scenario: &Scenario) -> FlowGroup {
-    let ways = lcm(group.from.len().max(1) as u64, group.to.len().max(1) as u64);
-    let ways = if scenario.topology.is_some() { ways.max(ENOUGH) } else { 2 };
+    let paths = lcm(group.from.len().max(1) as u64, group.to.len().max(1) as u64);
+    let paths = if scenario.topology.is_some() { paths.max(ENOUGH) } else { 2 };
     let all = u64::from(group.count) * u64::from(paths_of_group(&FlowGroup { count: 1, ..group.clone() }));
     FlowGroup {
-        count: all.min(ways).min(MOST) as u32,
+        count: all.min(paths).min(MOST) as u32,
         source: Source::Bulk { size_bytes: None, stop_ns: None },
         ..group.clone()
     }

@@ -55,7 +55,7 @@ impl Classified {
         self.sample.add(unresponsive, reported, 1);
     }
 
-    /// The warm-up is over: everything begins again, but for the sample under way.
+    /// The warm-up is over: everything begins again, but for the sample in flight.
     pub(crate) fn restart(&mut self) {
         self.flows.clear();
         self.read = 0;

@@ -1,5 +1,5 @@
 //! Double entry: both ends of a flow count what they send and receive, the network counts what it loses, each for itself.
-//! What was sent was received, was lost, or is on its way.
+//! What was sent was received, was lost, or is in flight.
 
 use crate::network::packet::{Packet, Role};
 use crate::transport::flags;
@@ -86,12 +86,12 @@ impl Tally {
         [self.data, self.payload, self.control, self.feedback]
     }
 
-    /// What, if anything, was sent and is not among `received`, `lost` and `waiting`, or the other way round.
+    /// What, if anything, was sent and is not among `received`, `lost` and `waiting`, or vice versa.
     pub(crate) fn imbalance(sent: Tally, received: Tally, lost: Tally, waiting: Tally) -> Option<String> {
         let [sent, received, lost, waiting] = [sent, received, lost, waiting].map(Tally::lines);
         (0..sent.len()).find(|&line| sent[line] != received[line] + lost[line] + waiting[line]).map(|line| {
             format!(
-                "{} {} were sent, but {} received, {} lost, and {} are on their way",
+                "{} {} were sent, but {} received, {} lost, and {} are in flight",
                 sent[line], LINES[line], received[line], lost[line], waiting[line]
             )
         })
@@ -108,7 +108,7 @@ mod tests {
         let (sent, received, lost) = (tally(10, 1000), tally(7, 700), tally(2, 200));
         assert_eq!(Tally::imbalance(sent, received, lost, tally(1, 100)), None);
         let problem = Tally::imbalance(sent, received, lost, tally(0, 0)).unwrap();
-        assert_eq!(problem, "10 data packets were sent, but 7 received, 2 lost, and 0 are on their way");
+        assert_eq!(problem, "10 data packets were sent, but 7 received, 2 lost, and 0 are in flight");
         let problem = Tally::imbalance(sent, received, lost, tally(1, 99)).unwrap();
         assert!(problem.starts_with("1000 bytes of datagrams were sent"), "{problem}");
     }

@@ -31,7 +31,7 @@ pub(crate) struct Logger {
     queues: Vec<Vec<u8>>,
     /// Names of the links, by the number of their queue.
     links: Vec<String>,
-    /// Of packets on their way, by their place in the slab.
+    /// Of packets in flight, by their place in the slab.
     under_way: Vec<UnderWay>,
     /// The packet that was dropped last: its arrival is told after it.
     gone: Option<PacketId>,
@@ -440,7 +440,7 @@ impl PacketObserver for Logger {
         let (reason, point) = (Some(by.reason_name()), Some(by.place_name()));
         let event = Queued { sojourn: Some(millis(sojourn)), reason, point, ..self.queued(&seen) };
         self.at_queue("aqmlab:packet_dropped", &seen, event);
-        // What drops elsewhere is told of no arrival.
+        // What drops elsewhere gets no arrival.
         self.gone = matches!(by, DroppedBy::Discipline(_, DropPoint::Enqueue)).then_some(id);
     }
 

@@ -90,7 +90,7 @@ pub(crate) struct FlowMetrics {
     /// Packets lost in any queue or on any link; of TCP, only data packets.
     pub(crate) lost: u32,
     ipdv_count: u32,
-    /// Packets with CE that are under way: those that were marked, or sent so, less those that arrived or were lost.
+    /// Packets with CE that are in flight: those that were marked, or sent so, less those that arrived or were lost.
     pub(crate) marked: i32,
 }
 
@@ -154,7 +154,7 @@ pub(crate) enum SenderState {
     Rate {
         /// Bit/s.
         rate: f64,
-        /// Bit/s that the rate is on its way to.
+        /// Bit/s that the rate approaches.
         target: f64,
     },
 }

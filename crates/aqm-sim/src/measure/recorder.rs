@@ -26,9 +26,9 @@ pub(crate) struct Recorder {
     sockets: Vec<[Socket; 2]>,
     writer: PcapngWriter,
     recorded: u64,
-    /// Of packets on their way, by their number: what is recorded at queues.
+    /// Of packets in flight, by their number: what is recorded at queues.
     under_way: Vec<UnderWay>,
-    /// Of packets on their way, by their number: their timestamps option.
+    /// Of packets in flight, by their number: their timestamps option.
     stamps: Vec<Stamps>,
     /// Of every flow: the latest time of the receiver that its sender has heard of, which it echoes (RFC 7323).
     heard: Vec<Time>,

@@ -17,7 +17,7 @@ const NONE: usize = usize::MAX;
 #[derive(Default)]
 pub(crate) struct Tracer {
     rows: Vec<TraceRow>,
-    /// The row of each packet under way, by its place in the slab.
+    /// The row of each packet in flight, by its place in the slab.
     under_way: Vec<usize>,
 }
 

@@ -319,7 +319,7 @@ declare! {
     PATH_LOSS_RATIO = metric("path_loss_ratio", "Loss on the path", Share, 5, Lower,
         "of the packets that were delivered or lost anywhere on the way, the share that was lost").fraction();
     UNDELIVERED_RATIO = metric("undelivered_ratio", "Not delivered by the end", Share, 5, Lower,
-        "of these packets and those that are under way at the end, the share that was not delivered")
+        "of these packets and those that are in flight at the end, the share that was not delivered")
         .fraction();
     DROPS_EARLY = metric("drops_early", "Drops (AQM)", Packets, 0, Neither,
         "of the packets that arrived after the warm-up, those that the AQM decided to drop");
@@ -361,10 +361,10 @@ declare! {
     FEEDBACK_IGNORED = metric("feedback_ignored", "Feedback not believed", Packets, 0, Neither,
         "of those delivered, those that said what cannot be: a rate of zero, or above the line's");
     TELEMETRY_PACKETS = metric("telemetry_packets", "Packets with telemetry", Packets, 0, Neither,
-        "packets that told their receiver what the queues of switches were (INT)");
-    TELEMETRY_HOPS = metric("telemetry_hops", "Hops told", One, 0, Neither,
+        "packets that reported to their receiver what the queues of switches were (INT)");
+    TELEMETRY_HOPS = metric("telemetry_hops", "Hops reported", One, 0, Neither,
         "entries of these, one for each switch");
-    TELEMETRY_QUEUE_MAX_PACKETS = metric("telemetry_queue_max_packets", "Longest queue told",
+    TELEMETRY_QUEUE_MAX_PACKETS = metric("telemetry_queue_max_packets", "Longest queue reported",
         Packets, 0, Neither,
         "largest queue that an entry names");
     JAIN_INDEX = metric("jain_index", "Jain index", One, 4, Higher,
@@ -485,9 +485,9 @@ declare! {
         "quality of calls from 1 to 4.5 by the E-model (ITU-T G.107), as the callee hears it");
     MOS_MIN = metric("mos_min", "Mean opinion score of the worst call", One, 2, Higher,
         "that of the worst call");
-    MOS_BACK_MEAN = metric("mos_back_mean", "Mean opinion score of calls, way back", One, 2, Higher,
+    MOS_BACK_MEAN = metric("mos_back_mean", "Mean opinion score of calls, reverse path", One, 2, Higher,
         "the same as the caller hears it");
-    MOS_BACK_MIN = metric("mos_back_min", "Mean opinion score of the worst call, way back", One, 2, Higher,
+    MOS_BACK_MIN = metric("mos_back_min", "Mean opinion score of the worst call, reverse path", One, 2, Higher,
         "that of the worst call");
     VIDEO_BITRATE_MBIT = metric("video_bitrate_mbit", "Video bitrate", Mbit, 3, Higher,
         "bitrate of the segments that were fetched");

@@ -4,7 +4,7 @@ use aqm_core::random::Random;
 use aqm_core::units::Time;
 use std::fmt::Debug;
 
-/// What a sender is told about congestion on its way. It comes from outside: each machine judges whether it can be.
+/// A notification of congestion on a sender's path. It comes from outside: each machine judges whether it can be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Feedback {
     /// The receiver has seen marked packets (DCQCN's CNP).
@@ -28,7 +28,7 @@ pub trait RateControl: Debug + Send {
     /// Bits per second.
     fn rate(&self) -> f64;
 
-    /// Bits per second that the rate is on its way to.
+    /// Bits per second that the rate approaches.
     fn target(&self) -> f64;
 
     /// When [`on_timer`](RateControl::on_timer) has something to do next.

@@ -16,7 +16,7 @@ pub struct Info {
     pub reference: &'static str,
     /// Keys that it alone has, beside [`RATED`](super::RATED).
     pub params: &'static [ParamSpec],
-    /// What it sets unless told otherwise.
+    /// What it sets by default.
     pub sets: &'static [(&'static str, &'static str)],
     /// The least rate for a link of so many bit/s.
     pub least: fn(f64) -> f64,

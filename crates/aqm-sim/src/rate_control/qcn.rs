@@ -233,7 +233,7 @@ impl CongestionPoint {
         CongestionPoint { set_point, weight, interval, queue_before: 0, bytes_left: interval as f64 }
     }
 
-    /// `bytes` have come in, and `queue` bytes wait with them; what its sender is told, if anything.
+    /// `bytes` have come in, and `queue` bytes wait with them; returns the notification of its sender, if any.
     pub fn on_arrival(&mut self, bytes: u64, queue: u64, random: &mut Random) -> Option<Feedback> {
         self.bytes_left -= bytes as f64;
         if self.bytes_left > 0.0 {
@@ -267,7 +267,7 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn told(fb: u64) -> Sender {
+    fn notified(fb: u64) -> Sender {
         let mut sender = Sender::new(Settings::STANDARD);
         assert!(sender.on_feedback(Feedback::Quantised(fb), ms(0), &mut Random::seeded(1)));
         sender
@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn feedback_takes_its_share_and_at_most_half() {
-        assert_eq!(told(32).rate(), 7_500.0 * MBIT);
-        assert_eq!(told(1).rate(), 10_000.0 * MBIT * 127.0 / 128.0);
+        assert_eq!(notified(32).rate(), 7_500.0 * MBIT);
+        assert_eq!(notified(1).rate(), 10_000.0 * MBIT * 127.0 / 128.0);
         let steep = Settings { gain: 0.5, ..Settings::STANDARD };
         let mut sender = Sender::new(steep);
         sender.on_feedback(Feedback::Quantised(63), ms(0), &mut Random::seeded(1));
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn messages_about_one_congestion_keep_its_target() {
-        let mut sender = told(32);
+        let mut sender = notified(32);
         sender.on_feedback(Feedback::Quantised(32), ms(1), &mut Random::seeded(1));
         assert_eq!((sender.rate(), sender.target()), (5_625.0 * MBIT, 10_000.0 * MBIT));
         sender.on_timer(ms(16));
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn half_of_the_shortest_timer_is_not_none() {
-        let mut sender = told(32);
+        let mut sender = notified(32);
         sender.settings.timer = Span::from_nanos(1);
         for _ in 0..10 {
             let due = sender.deadline().unwrap();
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn bytes_and_time_recover_then_probe() {
-        let mut sender = told(32);
+        let mut sender = notified(32);
         sender.settings.bounds.most = 20_000.0 * MBIT;
         (0..5).for_each(|_| sender.on_sent(150_000));
         assert_eq!(sender.rate(), 10_000.0 * MBIT - 2_500.0 * MBIT / 32.0);
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_meant_changes_nothing_and_the_rate_keeps_its_bounds() {
-        let mut sender = told(63);
+        let mut sender = notified(63);
         let before = format!("{sender:?}");
         for fb in [0, 64, u64::MAX] {
             assert!(!sender.on_feedback(Feedback::Quantised(fb), ms(1), &mut Random::seeded(1)));

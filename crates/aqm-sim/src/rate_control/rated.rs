@@ -187,22 +187,22 @@ pub(crate) struct Rehearsal {
     pub(crate) rate_bps: f64,
     /// How often its timers go off, and how often if it has heard of congestion once.
     pub(crate) timers: f64,
-    pub(crate) timers_told: f64,
+    pub(crate) timers_notified: f64,
 }
 
 impl Rated {
     /// What a sender does within a time on a link of `line`.
     pub(crate) fn rehearse(&self, line: Rate, within: Span) -> Rehearsal {
         let (rate_bps, timers) = play(self.build(line, Time::ZERO), within);
-        let mut told = self.build(line, Time::ZERO);
+        let mut notified = self.build(line, Time::ZERO);
         // It believes what its own switches or receivers say.
         let messages =
             [Feedback::Notification, Feedback::Quantised(1), Feedback::Rates { arriving: 1.0, optimal: 1.0 }];
         let mut random = Random::seeded(0);
         for message in messages {
-            told.on_feedback(message, Time::ZERO, &mut random);
+            notified.on_feedback(message, Time::ZERO, &mut random);
         }
-        Rehearsal { rate_bps, timers, timers_told: play(told, within).1 }
+        Rehearsal { rate_bps, timers, timers_notified: play(notified, within).1 }
     }
 }
 

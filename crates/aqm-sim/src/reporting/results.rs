@@ -176,9 +176,9 @@ fn put_histogram(report: &mut Report, part: &Part, of: &'static Distribution, hi
 }
 
 /// What switches have done, if they have such options; `name` says what a port is called.
-fn switch_metrics(report: &mut Report, told: &SwitchTotals, name: impl Fn(PortId) -> String) {
-    let (mut frames, mut time_s, mut lost, mut headroom) = (0, 0.0, told.dropped, 0);
-    for one in &told.accounts {
+fn switch_metrics(report: &mut Report, totals: &SwitchTotals, name: impl Fn(PortId) -> String) {
+    let (mut frames, mut time_s, mut lost, mut headroom) = (0, 0.0, totals.dropped, 0);
+    for one in &totals.accounts {
         frames += one.xoff_frames;
         time_s += one.time_s;
         lost += one.lost;
@@ -196,19 +196,19 @@ fn switch_metrics(report: &mut Report, told: &SwitchTotals, name: impl Fn(PortId
         put(&PFC_LOSSES, one.lost as f64);
     }
     let mut put = |metric: &Metric, value: f64| report.metrics.put(&Part::WHOLE, metric, value);
-    if told.is_controlled {
+    if totals.is_controlled {
         put(&PAUSE_FRAMES, frames as f64);
         put(&PAUSED_S, time_s);
         put(&PFC_LOSSES, lost as f64);
         put(&PFC_HEADROOM_BYTES, headroom as f64);
     }
-    if let Some(at) = told.deadlock {
+    if let Some(at) = totals.deadlock {
         put(&PFC_DEADLOCK_S, at.as_secs_f64());
     }
-    if let Some(packets) = told.filtered {
+    if let Some(packets) = totals.filtered {
         put(&PROGRAM_DROPS, packets as f64);
     }
-    if let Some((largest, refused)) = told.buffers {
+    if let Some((largest, refused)) = totals.buffers {
         put(&BUFFER_MAX_BYTES, largest as f64);
         put(&BUFFER_DROPS, refused as f64);
     }
@@ -482,8 +482,8 @@ impl Run<'_> {
                 *failures.entry((&one.label.group, failure)).or_default() += 1;
             }
         }
-        let told = |((group, why), count)| format!("{count} of the flows '{group}' ended too soon: {why}");
-        failures.into_iter().map(told).collect()
+        let words = |((group, why), count)| format!("{count} of the flows '{group}' ended too soon: {why}");
+        failures.into_iter().map(words).collect()
     }
 
     fn rows(&self) -> Vec<FlowRow> {

@@ -112,7 +112,7 @@ mod stack {
 }
 
 impl FlowGroup {
-    /// How many flows its members have, both ways, at least.
+    /// How many flows its members have in both directions, at least.
     pub(super) fn connections(&self) -> u64 {
         let each = match &self.source {
             Source::Rounds(round) => u64::from(round.connections) * (1 + u64::from(round.request.is_some())),
@@ -186,7 +186,7 @@ impl FlowGroup {
                     && !self.source.is_written_one_way()
                 {
                     return Err(InputError::new(
-                        "a real transport cannot carry a source that waits for delivery, nor one both ways",
+                        "a real transport cannot carry a source that waits for delivery, nor one in both directions",
                     ));
                 }
             }

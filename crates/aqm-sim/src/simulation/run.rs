@@ -168,13 +168,13 @@ impl Simulation {
         }
         if self.shared.slab.records.payloads.is_exceeded() {
             return Err(RunError::Input(InputError::new(format!(
-                "datagrams with more than {} MiB are on their way at once: lower rates, windows, messages, the buffer or the number of flows",
+                "datagrams with more than {} MiB are in flight at once: lower rates, windows, messages, the buffer or the number of flows",
                 MOST_BYTES >> 20
             ))));
         }
         let most = self.shared.slab.most;
         Err(RunError::Input(InputError::new(format!(
-            "more than {most} packets are on their way at once: lower rates, windows, messages, the buffer or the number of flows"
+            "more than {most} packets are in flight at once: lower rates, windows, messages, the buffer or the number of flows"
         ))))
     }
 

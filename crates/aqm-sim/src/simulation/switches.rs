@@ -559,14 +559,14 @@ impl Switches {
 
     /// What pauses, programs and buffers have done until `now`.
     pub(crate) fn totals(&self, now: Time) -> SwitchTotals {
-        let mut told =
+        let mut totals =
             SwitchTotals { deadlock: self.deadlock.as_ref().map(|(at, _)| *at), ..SwitchTotals::default() };
         for installed in &self.switches {
             for (account, thresholds, counters) in installed.switch.flow_control().accounts() {
-                told.is_controlled = true;
+                totals.is_controlled = true;
                 let Some(port) = installed.ports[account.ingress].into else { continue };
                 let pause = self.ports[port].pause.as_ref();
-                told.accounts.push(Paused {
+                totals.accounts.push(Paused {
                     port,
                     priority: account.priority,
                     time_s: pause.map_or(0.0, |pause| pause.paused_time(account.priority, now).as_secs_f64()),
@@ -578,19 +578,19 @@ impl Switches {
                 });
             }
         }
-        told.dropped = self.ports.iter().map(|attachment| attachment.dropped).sum();
+        totals.dropped = self.ports.iter().map(|attachment| attachment.dropped).sum();
         if self.switches.iter().any(|installed| installed.program.is_some()) {
             let filtered = |port: &Attachment| port.filtered.packets - port.filtered_before;
-            told.filtered = Some(self.ports.iter().map(filtered).sum());
+            totals.filtered = Some(self.ports.iter().map(filtered).sum());
         }
         let buffers: Vec<_> =
             self.switches.iter().filter_map(|installed| installed.switch.buffer()).collect();
         if !buffers.is_empty() {
             let largest = buffers.iter().map(|buffer| buffer.largest()).max().unwrap_or(0);
-            told.buffers =
+            totals.buffers =
                 Some((largest, self.switches.iter().map(|installed| installed.switch.refused()).sum()));
         }
-        told
+        totals
     }
 }
 

@@ -1,9 +1,9 @@
 //! Real transports in virtual time: what a protocol stack is to the simulator, sans I/O.
 //!
-//! A [`Stack`] is declared as every other kind of flow, and connects two [`Endpoint`]s. They are told of datagrams and of time,
-//! and say which datagrams leave and when they want to be asked again: bytes, not a model of them. None is built in here:
-//! [`Inputs::add_stack`](crate::scenario::inputs::Inputs::add_stack) says which there are, so those of other crates, of
-//! Python and of the program that holds the simulator come in by the same door.
+//! A [`Stack`] is declared as every other kind of flow, and connects two [`Endpoint`]s. They are notified of datagrams
+//! and of time, and say which datagrams leave and when they want to be asked again: bytes, not a model of them. None is
+//! built in here: [`Inputs::add_stack`](crate::scenario::inputs::Inputs::add_stack) says which there are, so those of
+//! other crates, of Python and of the program that holds the simulator come in by the same door.
 //!
 //! Time and randomness come with the calls; an end that asks anybody else for them makes its runs differ.
 //!

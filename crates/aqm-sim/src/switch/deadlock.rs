@@ -9,19 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn circle(depends_on: &BTreeMap<usize, Vec<usize>>) -> Option<Vec<usize>> {
     let mut done = BTreeSet::new();
     for &start in depends_on.keys() {
-        // Depth first: the links on the way, with how many of their successors have been tried.
-        let mut way: Vec<(usize, usize)> = vec![(start, 0)];
-        while let Some((link, tried)) = way.last_mut() {
+        // Depth first: the links on the path, with how many of their successors have been tried.
+        let mut path: Vec<(usize, usize)> = vec![(start, 0)];
+        while let Some((link, tried)) = path.last_mut() {
             let (link, successor) = (*link, depends_on.get(link).and_then(|all| all.get(*tried)).copied());
             *tried += 1;
             match successor {
                 None => {
                     done.insert(link);
-                    way.pop();
+                    path.pop();
                 }
-                Some(next) => match way.iter().position(|(link, _)| *link == next) {
-                    Some(first) => return Some(from_smallest(way[first..].iter().map(|(link, _)| *link))),
-                    None if !done.contains(&next) => way.push((next, 0)),
+                Some(next) => match path.iter().position(|(link, _)| *link == next) {
+                    Some(first) => return Some(from_smallest(path[first..].iter().map(|(link, _)| *link))),
+                    None if !done.contains(&next) => path.push((next, 0)),
                     None => {}
                 },
             }

@@ -1,7 +1,7 @@
-//! Priority flow control (IEEE 802.1Qbb) at a switch: who fills its buffer is told to pause.
+//! Priority flow control (IEEE 802.1Qbb) at a switch: who fills its buffer must pause.
 //!
 //! Bytes are counted where they came in, per ingress port and priority, from the packet's arrival until it goes to the
-//! wire. Beyond XOFF the upstream port is paused; what is on its way meanwhile goes into headroom, which belongs to this
+//! wire. Beyond XOFF the upstream port is paused; what is in flight meanwhile goes into headroom, which belongs to this
 //! port and priority alone. At XON or below, with no headroom in use, the upstream port may go on.
 //!
 //! The priority is that of the packet's class behind the ingress program, if there is one: a program that chooses classes
@@ -40,7 +40,7 @@ pub struct IngressCounters {
 #[derive(Clone, Debug)]
 struct Ingress {
     thresholds: Thresholds,
-    /// After what time a pause is said again, and when that is, if the upstream port is paused.
+    /// After what time a pause is repeated, and when that is, if the upstream port is paused.
     refresh: Span,
     refresh_at: Option<Time>,
     /// Bytes that wait within XOFF and beyond it.
@@ -151,7 +151,7 @@ impl FlowControl {
         (length - headroom, frame)
     }
 
-    /// When a pause must be said again: half-way through the one before, so that it arrives in time.
+    /// When a pause must be repeated: halfway through the one before, so that it arrives in time.
     pub fn next_refresh(&self) -> Option<Time> {
         self.refreshes.first().map(|(at, _)| *at)
     }
@@ -171,7 +171,7 @@ impl FlowControl {
         frames
     }
 
-    /// Whether the upstream port of an account is told to pause.
+    /// Whether the upstream port of an account must pause.
     pub fn pauses(&self, account: Account) -> bool {
         self.accounts.get(&account).is_some_and(|ingress| ingress.refresh_at.is_some())
     }
@@ -228,8 +228,8 @@ pub struct Direction {
 /// `priorities` share the port, for a PAUSE that is obeyed at once.
 ///
 /// The PAUSE waits for a packet that is being sent and for those of the other priorities, is serialised, and takes the
-/// way back; the upstream port finishes a packet that it has just begun; and what it sent takes the way here. The packet
-/// that crosses XOFF may be beyond it but for one byte.
+/// reverse path; the upstream port finishes a packet that it has just begun; and what it sent takes the path here. The
+/// packet that crosses XOFF may be beyond it but for one byte.
 pub fn sufficient_headroom(to_switch: Direction, back: Direction, packet: u32, priorities: usize) -> u64 {
     let frames = u64::from(FRAME_BYTES) * priorities as u64;
     let waiting = back.rate.time_for(Bytes::new(u64::from(packet) + frames));
@@ -360,7 +360,7 @@ mod tests {
         let link = Direction { rate: GBIT, delay: Span::from_micros(10) };
         assert_eq!(sufficient_headroom(link, link, 1500, 1), 2500 + 4500 + 64 + 1);
         assert_eq!(sufficient_headroom(link, link, 1500, 3), 2500 + 4500 + 3 * 64 + 1);
-        // A slow way back makes the PAUSE late: 1564 bytes take ten times as long there.
+        // A slow reverse path makes the PAUSE late: 1564 bytes take ten times as long there.
         let slow = Direction { rate: Rate::from_bits_per_sec(100_000_000), ..link };
         assert_eq!(sufficient_headroom(link, slow, 1500, 1), 2500 + 15_640 + 3000 + 1);
     }
@@ -383,7 +383,7 @@ mod tests {
         let second = Account { ingress: 4, ..ACCOUNT };
         control.add(second, THRESHOLDS, GBIT);
         let us = |micros| Time::ZERO + Span::from_micros(micros);
-        // 1000 quanta are 512 us at 1 Gbit/s: after half of them the pause is said again.
+        // 1000 quanta are 512 us at 1 Gbit/s: after half of them the pause is repeated.
         control.admit(second, 0, 1000, 0, us(10));
         control.admit(ACCOUNT, 0, 1000, 0, us(20));
         assert_eq!(control.next_refresh(), Some(us(266)));

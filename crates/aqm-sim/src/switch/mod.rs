@@ -20,7 +20,7 @@ use pause::{PRIORITIES, PauseFrame};
 use shared_buffer::SharedBuffer;
 use std::collections::VecDeque;
 
-/// A packet on its way through a switch.
+/// A packet in flight through a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit {
     /// Port that it came in by; `None` if the switch itself sends it.
@@ -42,7 +42,7 @@ pub enum Refusal {
     Headroom,
 }
 
-/// The memory of a switch: what may wait in its ports, and who is told to pause.
+/// The memory of a switch: what may wait in its ports, and who must pause.
 ///
 /// A packet is admitted before the port's discipline sees it; it is released when it goes to the wire or is dropped by
 /// the discipline. Flow-controlled packets are limited where they came in (XOFF and headroom) and not by the dynamic

@@ -134,8 +134,8 @@ mod tests {
             ),
             (r#"{"pfc": {"priorities": [], "xoff_bytes": 9, "xon_bytes": 9}}"#.to_owned(), "is empty"),
         ] {
-            let said = problem(&text);
-            assert!(said.contains(wanted), "{text}: {said}");
+            let problem = problem(&text);
+            assert!(problem.contains(wanted), "{text}: {problem}");
         }
     }
 }

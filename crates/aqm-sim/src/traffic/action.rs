@@ -5,7 +5,7 @@ use aqm_core::units::Time;
 /// A request of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Send bytes in a direction; the application is told when all of them have arrived.
+    /// Send bytes in a direction; the application is notified when all of them have arrived.
     Send { direction: usize, bytes: u64 },
     /// Wake the application at this time. One wake-up at a time is pending.
     Wake(Time),

@@ -110,7 +110,7 @@ pub(super) static KINDS: &[SourceKind] = &[
     },
     SourceKind {
         name: "voip",
-        summary: "a call both ways: G.711, 160 bytes every 20 ms; its mean opinion score is measured",
+        summary: "a call in both directions: G.711, 160 bytes every 20 ms; its mean opinion score is measured",
         reference: "ITU-T G.711, G.107",
         over: Over::Udp,
         defaults: &[("packet", "200b")],
@@ -119,7 +119,7 @@ pub(super) static KINDS: &[SourceKind] = &[
     },
     SourceKind {
         name: "gaming",
-        summary: "small packets both ways: 200 bytes, 50 a second",
+        summary: "small packets in both directions: 200 bytes, 50 a second",
         reference: "the defaults: Saleh, Shu and Koldehofe 2024, their program",
         keys: MESSAGES,
         defaults: &[("gap", "20ms"), ("size", "172b")],

@@ -99,7 +99,7 @@ pub struct SourceKind {
     pub must: &'static [&'static str],
     /// Its source in a scenario.
     pub form: &'static str,
-    /// Fields of the source in a scenario, besides those of its keys.
+    /// Fields of the source in a scenario, beside those of its keys.
     pub constants: &'static [(&'static str, Value)],
 }
 

@@ -13,7 +13,7 @@ use aqm_core::units::{Rate, Span, Time};
 /// How often a client that draws is tried.
 const REHEARSALS: u64 = 16;
 
-/// What goes one way: messages, or without any an endless stream, and their payload.
+/// What goes in one direction: messages, or without any an endless stream, and their payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Load {
     pub(crate) messages: f64,
@@ -34,15 +34,15 @@ impl Load {
 /// What a member of a group offers on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Offer {
-    /// Flows, both ways.
+    /// Flows, in both directions.
     pub(crate) flows: f64,
-    /// The way of the data, and against it.
-    pub(crate) ways: [Load; 2],
+    /// The direction of the data, and against it.
+    pub(crate) directions: [Load; 2],
 }
 
 impl Offer {
     fn add(&mut self, loads: [Load; 2], weight: f64) {
-        for (sum, load) in self.ways.iter_mut().zip(loads) {
+        for (sum, load) in self.directions.iter_mut().zip(loads) {
             sum.messages += weight * load.messages;
             sum.bytes += weight * load.bytes;
         }
@@ -58,7 +58,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) payload: f64,
     /// Longest message.
     pub(crate) largest: f64,
-    /// The mean rate of the bottleneck, and that of the slowest link on the way.
+    /// The mean rate of the bottleneck, and that of the slowest link on the path.
     pub(crate) capacity: Rate,
     pub(crate) line: Rate,
     pub(crate) rtt: Span,
@@ -71,7 +71,7 @@ pub(crate) struct Terms<'a> {
 impl Source {
     /// What a member with this source offers.
     pub(crate) fn offer(&self, terms: &Terms<'_>) -> Offer {
-        let one_way = |load| Offer { flows: 1.0, ways: [load, Load::default()] };
+        let one_way = |load| Offer { flows: 1.0, directions: [load, Load::default()] };
         let endless = Load { messages: 0.0, bytes: f64::INFINITY };
         match self {
             Source::Bulk { size_bytes, .. } => {
@@ -82,7 +82,7 @@ impl Source {
             }
             Source::Arrivals { both_ways: false, .. } => one_way(self.arriving(terms)),
             Source::Arrivals { both_ways: true, .. } | Source::Voip => {
-                Offer { flows: 2.0, ways: [self.arriving(terms); 2] }
+                Offer { flows: 2.0, directions: [self.arriving(terms); 2] }
             }
             Source::Rounds(round) => {
                 let connections = round.connections as usize;
@@ -97,7 +97,7 @@ impl Source {
             }
             Source::Video(video) => {
                 let player = Application::Player(Box::new(Player::new(video)));
-                Offer { flows: 2.0, ways: player.rehearse(1, Time::ZERO, terms) }
+                Offer { flows: 2.0, directions: player.rehearse(1, Time::ZERO, terms) }
             }
             Source::Replay { .. } => {
                 let mut offer = Offer { flows: 2.0 * terms.conversations.len() as f64, ..Offer::default() };
@@ -113,12 +113,12 @@ impl Source {
                 let bytes = load * terms.capacity.as_bytes_per_sec_f64() * terms.within.as_secs_f64();
                 let (bytes, mean) = (bytes / f64::from(terms.members), size.mean().max(1.0));
                 let flows = bytes / mean;
-                Offer { flows, ways: [Load { messages: flows, bytes }, Load::default()] }
+                Offer { flows, directions: [Load { messages: flows, bytes }, Load::default()] }
             }
         }
     }
 
-    /// What an arrival process sends one way.
+    /// What an arrival process sends in one direction.
     fn arriving(&self, terms: &Terms<'_>) -> Load {
         let process = Arrivals::new(self, terms.piece, Random::seeded(0)).expect("it is an arrival process");
         let (messages, size) = process.expected(terms.within, terms.largest);

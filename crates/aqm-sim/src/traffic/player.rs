@@ -203,10 +203,10 @@ mod tests {
         // 2 Mbit/s at 121.5 s.
         assert_eq!(level_at(121, 0), 0);
         assert_eq!(level_at(122, 0), 1);
-        // On the way up, 3 Mbit/s once the map reaches it (153 s); the largest rate below the map.
+        // While rising, 3 Mbit/s once the map reaches it (153 s); the largest rate below the map.
         assert_eq!(level_at(152, 1), 1);
         assert_eq!(level_at(154, 1), 2);
-        // On the way down from 3 Mbit/s, nothing until the map has reached 2 Mbit/s; then the smallest above it.
+        // While falling from 3 Mbit/s, nothing until the map has reached 2 Mbit/s; then the smallest above it.
         assert_eq!(level_at(125, 2), 2);
         assert_eq!(level_at(121, 2), 1);
     }

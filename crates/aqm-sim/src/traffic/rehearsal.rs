@@ -12,13 +12,13 @@ const MOST_ACTIONS: usize = 2_000;
 /// Segments of an initial window (RFC 6928).
 const INITIAL_WINDOW: f64 = 10.0;
 
-/// What an application is told; a wake-up, or an arrival on a direction.
+/// What an application is notified of; a wake-up, or an arrival on a direction.
 type Event = Reverse<(Time, usize, Option<usize>)>;
 
 impl Application {
-    /// What it sends each way from `start` until the end of the terms. Its first `there` directions lead the way of the
-    /// data, the others back. Data take their time on the line, after those before them, half a round trip, and one
-    /// more for each time that the initial window has to double.
+    /// What it sends in each direction from `start` until the end of the terms. Its first `there` directions follow
+    /// the data, the others lead back. Data take their time on the line, after those before them, half a round trip,
+    /// and one more for each time that the initial window has to double.
     pub(super) fn rehearse(mut self, there: usize, start: Time, terms: &Terms<'_>) -> [Load; 2] {
         let end = Time::ZERO + terms.within;
         let (mut loads, mut free) = ([Load::default(); 2], [start; 2]);
@@ -41,13 +41,13 @@ impl Application {
                 match action {
                     Action::Wake(at) => events.push(Reverse((at, count, None))),
                     Action::Send { direction, bytes } => {
-                        let way = usize::from(direction >= there);
-                        loads[way].messages += 1.0;
-                        loads[way].bytes += bytes as f64;
+                        let side = usize::from(direction >= there);
+                        loads[side].messages += 1.0;
+                        loads[side].bytes += bytes as f64;
                         let windows = bytes as f64 / (INITIAL_WINDOW * terms.payload);
                         let doublings = libm::log2(windows + 1.0).floor() as u64;
-                        free[way] = free[way].max(now) + terms.line.time_for(Bytes::new(bytes));
-                        let arrives = free[way] + terms.rtt / 2 + terms.rtt * doublings;
+                        free[side] = free[side].max(now) + terms.line.time_for(Bytes::new(bytes));
+                        let arrives = free[side] + terms.rtt / 2 + terms.rtt * doublings;
                         events.push(Reverse((arrives, count, Some(direction))));
                     }
                 }

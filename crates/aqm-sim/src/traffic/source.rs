@@ -56,7 +56,7 @@ pub enum Source {
         #[serde(default)]
         both_ways: bool,
     },
-    /// A telephone call over UDP: G.711 in frames of 20 ms, both ways, without silence.
+    /// A telephone call over UDP: G.711 in frames of 20 ms, in both directions, without silence.
     Voip,
     /// Adaptive streaming over TCP.
     Video(Video),
@@ -132,7 +132,7 @@ fn one() -> u32 {
 }
 
 impl Source {
-    /// Whether an application writes over time, one way, and waits for nothing.
+    /// Whether an application writes over time, in one direction, and waits for nothing.
     pub(crate) fn is_written_one_way(&self) -> bool {
         matches!(
             self,

@@ -30,7 +30,7 @@ fn ecn_works_alike_over_ipv4_and_ipv6_and_only_where_it_is_on() {
     }
 }
 
-// #1319: some congestion controls were not told of window reductions by marks.
+// #1319: some congestion controls were not notified of window reductions by marks.
 #[test]
 fn every_congestion_control_reacts_to_marks_without_drops() {
     for control in ["newreno", "cubic", "dctcp", "ledbat"] {

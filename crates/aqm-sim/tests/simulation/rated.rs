@@ -90,9 +90,9 @@ fn a_packet_lost_in_the_middle_is_sent_again_after_a_nak() {
     // The third of four finds the queue full, and the fourth shows the gap: it is behind two others at the bottleneck.
     let report = small_queue(4, "");
     let gap_seen = 20.56 + 3.0 * 205.6 + 20.56 + 20.0;
-    let told = gap_seen + 20.0 + 2.0 * 1.28 + 12.8;
+    let reported = gap_seen + 20.0 + 2.0 * 1.28 + 12.8;
     // The third and the fourth again, 82.24 us apart: the bottleneck sends them one after the other.
-    let expected = told + 20.56 + 2.0 * 205.6 + 20.56 + 20.0;
+    let expected = reported + 20.56 + 2.0 * 205.6 + 20.56 + 20.0;
     let fct = metric(&report, "fct_mean_s") * 1e6;
     assert!((fct - expected).abs() < 0.02, "{fct} and {expected}");
     let flow = &report.flows[0];

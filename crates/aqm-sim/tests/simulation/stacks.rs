@@ -139,12 +139,12 @@ fn what_queues_drop_and_wires_lose_is_accounted_for() {
 
 #[test]
 fn an_end_that_breaks_the_rules_is_named_and_holds_nothing_up() {
-    let told = |wrong| match run(wrong, &alone("fifo")).0 {
+    let error = |wrong| match run(wrong, &alone("fifo")).0 {
         Ok(report) => report.warnings.join("; "),
         Err(error) => error.to_string(),
     };
-    assert!(told(Wrong::SendsNothingAtAll).contains("a datagram of 0 bytes: it must have 1 to 65507"));
-    assert!(told(Wrong::SaysMoreThanCame).contains("came in datagrams"));
+    assert!(error(Wrong::SendsNothingAtAll).contains("a datagram of 0 bytes: it must have 1 to 65507"));
+    assert!(error(Wrong::SaysMoreThanCame).contains("came in datagrams"));
     let scenario = Scenario { duration_ns: 10 * MS, warmup_ns: MS, ..alone("fifo") };
     let report = run(Wrong::IsDueForEver, &scenario).0.unwrap();
     assert!(report.events < 50_000, "{} events", report.events);

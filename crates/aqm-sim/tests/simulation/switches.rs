@@ -37,7 +37,7 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
     }
 }
 
-/// Links both ways, the first of them with `rate_bps`.
+/// Links in both directions, the first of them with `rate_bps`.
 fn pair(from: &str, to: &str, rate_bps: u64) -> [TopologyLink; 2] {
     [link(from, to, rate_bps), link(to, from, LINE)]
 }
@@ -98,7 +98,7 @@ fn incast() -> Scenario {
 #[test]
 fn incast_with_the_headroom_that_is_needed_loses_nothing_and_with_a_byte_less_it_does() {
     // The eleventh packet of a host goes beyond XOFF: 1000 bytes of headroom. The PAUSE is at the host 6.4 + 50 us later.
-    // Of the packets under way, one arrives 100 us after the eleventh; the next began 50 us after it, before the PAUSE
+    // Of the packets in flight, one arrives 100 us after the eleventh; the next began 50 us after it, before the PAUSE
     // came, and is finished: 3000 bytes.
     let mut scenario = incast();
     for (headroom, losses) in [(Some(3000), false), (Some(2999), true), (None, false)] {
@@ -126,7 +126,7 @@ fn the_same_incast_without_flow_control_drops() {
     let mut scenario = incast();
     equip(&mut scenario, &["s"], &shared(26_000, 8.0));
     let report = run(&scenario);
-    // Of 500 ms at 160 Mbit/s, 10 000 packets, 50 are sent and no more than 26 wait; those under way are not counted.
+    // Of 500 ms at 160 Mbit/s, 10 000 packets, 50 are sent and no more than 26 wait; those in flight are not counted.
     let dropped = report.metrics["buffer_drops"];
     assert!((9_900.0..=9_950.0).contains(&dropped), "{dropped}");
     assert_eq!(report.metrics["drops_overflow"], dropped);
@@ -136,8 +136,8 @@ fn the_same_incast_without_flow_control_drops() {
 
 #[test]
 fn a_pause_waits_for_the_packet_being_sent_but_not_for_the_queue() {
-    // The way back to host a is full: its queue holds packets for 10 ms and more. At worst the PAUSE waits 100 us for one,
-    // which lets one more packet come: 4000 bytes. Behind the queue it would be 100 packets.
+    // The reverse path to host a is full: its queue holds packets for 10 ms and more. At worst the PAUSE waits 100 us
+    // for one, which lets one more packet come: 4000 bytes. Behind the queue it would be 100 packets.
     let mut scenario = incast();
     scenario.topology.as_mut().unwrap().links.extend(pair("d", "s", LINE));
     scenario.flows.extend([flow("d", "d", "a", LINE, 1), flow("e", "c", "a", LINE / 8, 1)]);

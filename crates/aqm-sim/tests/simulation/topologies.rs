@@ -159,7 +159,7 @@ fn a_medium_that_is_busy_until_arrival_carries_a_packet_per_serialisation_and_pr
     add(&mut shared, cbr("there", 10 * MBIT, 1000), &["a"], &["b"]);
     add(&mut shared, cbr("again", 10 * MBIT, 1000), &["b"], &["a"]);
     let report = run(&shared);
-    // 0.8 ms and 1 ms: 555.6 packets a second both ways together, in 25 s.
+    // 0.8 ms and 1 ms: 555.6 packets a second in both directions together, in 25 s.
     let sent: u64 = report.queues.iter().map(|queue| queue.departed).sum();
     assert!(sent.abs_diff(16_667) <= 40, "{sent} in 30 s");
     // Of 2500 packets a second that the flows send, 1944 are dropped.

@@ -193,7 +193,7 @@ fn a_workload_offers_its_load_and_completes_its_flows() {
     scenario.flows.push(application("flows", 4, Source::Workload { size, load: 0.4 }));
     let report = run(&scenario, 1);
     assert!((report.metrics["goodput_mbit"] / 40.0 - 1.0).abs() < 0.1, "{}", report.metrics["goodput_mbit"]);
-    // 40 Mbit/s over a mean of 255 kB, for 60 s; a handful are still under way at the end.
+    // 40 Mbit/s over a mean of 255 kB, for 60 s; a handful are still in flight at the end.
     let expected = 40e6 / 8.0 / 255_250.0 * 60.0;
     assert!((report.flows.len() as f64 / expected - 1.0).abs() < 0.1, "{}", report.flows.len());
     assert!(report.metrics["completed_flows"] > 0.98 * report.flows.len() as f64);

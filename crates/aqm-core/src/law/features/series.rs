@@ -7,7 +7,7 @@ use crate::units::{Span, Time};
 pub(super) struct Steps {
     /// How many of a sample's units make one of a derivative's.
     pub(super) unit: f64,
-    /// What differences are divided by; the time between the samples, in ms, if nothing is said.
+    /// What differences are divided by; the time between the samples, in ms, by default.
     pub(super) spacing: Option<f64>,
     /// Time constant of the filter.
     pub(super) smoothing: Span,

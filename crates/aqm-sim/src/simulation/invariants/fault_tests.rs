@@ -231,7 +231,7 @@ fn a_run_with_more_packets_than_there_is_room_for_ends_with_an_error() {
         let few = most(15);
         let Err(RunError::Input(problem)) = few else { panic!("{few:?}") };
         let problem = problem.to_string();
-        assert!(problem.starts_with("more than 15 packets are on their way at once"), "{problem}");
+        assert!(problem.starts_with("more than 15 packets are in flight at once"), "{problem}");
         most(1000).unwrap();
     }
 }

@@ -1,8 +1,8 @@
 //! # What it does
 //! Puts packets into classes by their DiffServ code point and counts the bytes of each class that wait in front of each
-//! port. A packet that finds more than the class's threshold is marked CE; with `notify`, its source is told at once, too.
-//! With `int`, every packet carries on what the queue was. The control plane sets the thresholds: a class gets `target`
-//! times the rate at which it left the port during the last period.
+//! port. A packet that finds more than the class's threshold is marked CE; with `notify`, its source is notified at
+//! once, too. With `int`, every packet carries on what the queue was. The control plane sets the thresholds: a class
+//! gets `target` times the rate at which it left the port during the last period.
 //!
 //! # Reference
 //! RFC 2474 for the code points. The law of the thresholds is that of W. Bai et al., "Enabling ECN in multi-service

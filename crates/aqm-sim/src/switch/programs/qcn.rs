@@ -24,7 +24,7 @@ use aqm_core::units::Bytes;
 /// The registry entry.
 pub(super) static INFO: Info = Info {
     name: "qcn",
-    summary: "QCN's congestion point at every port: sources are told how much too long the queue is",
+    summary: "QCN's congestion point at every port: sources are notified how much too long the queue is",
     reference: "IEEE 802.1Qau; Geng, Yan, Zhang 2019 (P4QCN)",
     params: PARAMS,
     presets: &[Preset { name: "standard", source: "IEEE 802.1Qau: 26 KB, w = 2, 150 KB", values: &[] }],

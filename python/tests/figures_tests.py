@@ -170,7 +170,7 @@ def lines_that_end_together_have_names_apart() -> None:
 
 
 def labels_are_shortened_to_what_sets_them_apart() -> None:
-    from aqmlab.plots.short_labels import LONGEST, short_labels
+    from aqmlab.results.short_labels import LONGEST, short_labels
 
     tail = "tupdate 16ms alpha 0.125hz beta 1.25hz ecn"
     one, other = f"pie target 15ms {tail}", f"pie target 20ms {tail}"

@@ -354,19 +354,19 @@ def _asked(**changes: Any) -> results.Asked:
     ],
 )
 def runs_of_another_scenario_are_not_taken_for_its_own(changes: dict[str, Any], says: str, tmp_path: Path) -> None:
-    kept = store.Kept(_asked(seeds="5").manifest(), from_runs([]))
-    assert results.continued(kept, _asked(), tmp_path) is kept.frames
+    stored = store.StoredResult(_asked(seeds="5").manifest(), from_runs([]))
+    assert results.continued(stored, _asked(), tmp_path) is stored.frames
     with pytest.raises(InputError, match=f"holds another experiment: {says}"):
-        results.continued(kept, _asked(**changes), tmp_path)
+        results.continued(stored, _asked(**changes), tmp_path)
 
 
 def runs_by_other_code_or_another_kernel_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = _asked().manifest()
     with pytest.raises(InputError, match=r"code is live 0\.1\.0 there and live "):
-        results.continued(store.Kept({**manifest, "code": "live 0.1.0"}, from_runs([])), _asked(), tmp_path)
+        results.continued(store.StoredResult({**manifest, "code": "live 0.1.0"}, from_runs([])), _asked(), tmp_path)
     monkeypatch.setattr("platform.release", lambda: "1.0")
     with pytest.raises(InputError, match=r"kernel is .* there and 1\.0 here"):
-        results.continued(store.Kept(manifest, from_runs([])), _asked(), tmp_path)
+        results.continued(store.StoredResult(manifest, from_runs([])), _asked(), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ from aqmlab.live import checkup
 from aqmlab.papers import glossary, reproduction, summary, workspace
 from aqmlab.papers import paper as folders
 from aqmlab.papers.claims import Measure
+from aqmlab.papers.discipline_names import labels_by_discipline
 from aqmlab.papers.paper_values import Printed, printed
 from aqmlab.results import Result
 from aqmlab.results.measures import label_of, values
-from aqmlab.results.names import short_names
 from aqmlab.vocabulary.errors import InputError
 
 SCENARIO = """
@@ -645,7 +645,7 @@ def measures_reduce_series_between_two_times(result: Result) -> None:
 def names_are_short_where_they_can_be() -> None:
     def short(*labels: str) -> list[str]:
         entries = [{"name": label.split(":")[0].split()[0], "label": label} for label in labels]
-        return list(short_names(Named([{"aqm": entries}])))  # type: ignore[arg-type]
+        return list(labels_by_discipline(Named([{"aqm": entries}])))  # type: ignore[arg-type]
 
     assert short("pie:ns3.27 target 5ms", "fq_codel") == ["pie", "fq-codel"]
     assert short("pie alpha 1hz", "pie alpha 2hz") == ["pie alpha 1hz", "pie alpha 2hz"]

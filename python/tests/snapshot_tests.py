@@ -75,10 +75,10 @@ def _deaf() -> Iterator[None]:
 
 def _decoded_once(patch: pytest.MonkeyPatch) -> None:
     """Decode what a reader has read only once: it is the same in most of the interleavings."""
-    decode = reading._kept
+    decode = reading._stored
     known: dict[Any, Any] = {}
 
-    def decoded(folder: Path, head: Any, opened: Any, records: Any) -> reading.Kept:
+    def decoded(folder: Path, head: Any, opened: Any, records: Any) -> reading.StoredResult:
         contents = {name: file.read() for name, file in opened.items()}
         key = (folder, json.dumps(head), *contents.items(), *records.items())
         if key not in known:
@@ -90,7 +90,7 @@ def _decoded_once(patch: pytest.MonkeyPatch) -> None:
             raise known[key]
         return known[key]
 
-    patch.setattr(reading, "_kept", decoded)
+    patch.setattr(reading, "_stored", decoded)
 
 
 def _conduct(out: Path, seeds: int, aqm: tuple[str, ...] = ("fifo", "codel")) -> Result:

@@ -37,8 +37,8 @@ def load(folder: Path, watcher: Watcher | None = None) -> Result:
         InputError: if it is not one, is damaged, was altered, or was written by a newer version.
 
     """
-    kept = _read(folder, watcher)
-    return Result(kept.manifest, kept.frames, folder, since=since.kept(folder, kept.manifest))
+    stored = _read(folder, watcher)
+    return Result(stored.manifest, stored.frames, folder, since=since.recorded(folder, stored.manifest))
 
 
 def merge(parts: Sequence[Path], out: Path, watcher: Watcher | None = None, *, with_report: bool = True) -> Result:
@@ -70,12 +70,12 @@ def report(folder: Path, watcher: Watcher | None = None) -> Result:
     """
     _read(folder, watcher)
     with store.opened(folder) as place:
-        assert place.kept is not None
-        kept = place.kept
-        if kept.frames.runs.is_empty():
-            raise InputError(f"{folder}: has none of its {kept.manifest['runs_expected']} runs yet")
-        manifest = place.commit(kept.manifest, kept.frames) if kept.records else kept.manifest
-        whole = Result(manifest, kept.frames, folder, since=since.kept(folder, manifest))
+        assert place.stored is not None
+        stored = place.stored
+        if stored.frames.runs.is_empty():
+            raise InputError(f"{folder}: has none of its {stored.manifest['runs_expected']} runs yet")
+        manifest = place.commit(stored.manifest, stored.frames) if stored.records else stored.manifest
+        whole = Result(manifest, stored.frames, folder, since=since.recorded(folder, manifest))
         return publishing.publish(whole, place)
 
 
@@ -139,9 +139,9 @@ def run_experiment(
         result = _conduct(experiment, plans, command, workers, chosen, watcher, stop=stop)
         return result if earlier is None else since.compared(result, earlier)
     with store.opened(folder) as place:
-        if place.kept is not None:
-            _tell(folder, place.kept, watcher)
-            wider = growth.grown(experiment, plans, place.kept.manifest, chosen.version, folder)
+        if place.stored is not None:
+            _tell(folder, place.stored, watcher)
+            wider = growth.grown(experiment, plans, place.stored.manifest, chosen.version, folder)
             if wider is not experiment:
                 experiment, plans = wider, _resolved(wider, chosen)
         result = _conduct(experiment, plans, command, workers, chosen, watcher, place, part, stop)
@@ -199,10 +199,10 @@ def _conduct(
     manifest = {**_manifest(experiment, command, plans, engine, len(tasks)), "stop": stop}
     if shard:
         manifest["shard"] = str(shard)
-    kept = place.kept if place else None
-    if shard and place and kept and not set(kept.frames.runs["key"]) <= {task.key for task in tasks}:
+    stored = place.stored if place else None
+    if shard and place and stored and not set(stored.frames.runs["key"]) <= {task.key for task in tasks}:
         raise InputError(f"{place.path}: holds other runs than shard {shard} of this experiment: name another folder")
-    earlier = store.reused(kept, tasks, labels) if kept else None
+    earlier = store.reused(stored, tasks, labels) if stored else None
     finished = set(earlier.runs.select(*RUN).rows()) if earlier else set()
     missing = [task for task in tasks if (task.point, task.aqm, task.seed) not in finished]
     # Runs with the same key are made once: equivalent AQMs, or points that do not affect an AQM.
@@ -212,13 +212,13 @@ def _conduct(
     watcher.on_plan(len(alike), len(tasks) - len(missing))
     for text in _costs([same[0] for same in alike.values()], engine):
         watcher.on_notice(text)
-    if place and kept:
-        manifest = {**manifest, "created": kept.manifest["created"], "pages": kept.manifest["pages"]}
-        manifest["plan_warnings"] = [*manifest["plan_warnings"], *kept.notices]
-        is_same = earlier is kept.frames and manifest.get("shard") == kept.manifest.get("shard")
-        is_same = is_same and stop in (None, kept.manifest.get("stop"))
-        if is_same and not missing and not kept.records and kept.manifest["failures"] == []:
-            return Result(kept.manifest, kept.frames, place.path)
+    if place and stored:
+        manifest = {**manifest, "created": stored.manifest["created"], "pages": stored.manifest["pages"]}
+        manifest["plan_warnings"] = [*manifest["plan_warnings"], *stored.notices]
+        is_same = earlier is stored.frames and manifest.get("shard") == stored.manifest.get("shard")
+        is_same = is_same and stop in (None, stored.manifest.get("stop"))
+        if is_same and not missing and not stored.records and stored.manifest["failures"] == []:
+            return Result(stored.manifest, stored.frames, place.path)
     if place:
         place.begin(manifest, earlier)
 
@@ -261,14 +261,14 @@ def _conduct(
     return Result(manifest, frames, place.path if place else None)
 
 
-def _read(folder: Path, watcher: Watcher | None) -> store.Kept:
-    kept = store.read(folder)
-    _tell(folder, kept, watcher or Watcher())
-    return kept
+def _read(folder: Path, watcher: Watcher | None) -> store.StoredResult:
+    stored = store.read(folder)
+    _tell(folder, stored, watcher or Watcher())
+    return stored
 
 
-def _tell(folder: Path, kept: store.Kept, watcher: Watcher) -> None:
-    for text in kept.notices:
+def _tell(folder: Path, stored: store.StoredResult, watcher: Watcher) -> None:
+    for text in stored.notices:
         watcher.on_notice(f"{folder}: {text}")
 
 

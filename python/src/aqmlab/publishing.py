@@ -25,9 +25,9 @@ def save(result: Result, folder: Path, *, with_report: bool = True) -> Path:
     """
     store.check_new(folder)
     with store.opened(folder) as place:
-        kept = replace(result, manifest=place.commit(result.manifest, result.frames), folder=folder)
+        written = replace(result, manifest=place.commit(result.manifest, result.frames), folder=folder)
         if with_report:
-            publish(kept, place)
+            publish(written, place)
     return folder
 
 

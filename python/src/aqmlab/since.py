@@ -1,4 +1,4 @@
-"""A kept baseline: the earlier result of a scenario that a new one is compared with, and where that is written."""
+"""A baseline: the earlier result of a scenario that a new one is compared with, and where that is written."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def load(folder: Path, experiment: Experiment, out: Path | None) -> Result:
     if out is not None and folder.resolve() == out.resolve():
         raise about("baseline", f"'{folder}' is the folder of the new result (out): name another one for it")
     try:
-        kept = store.read(folder)
+        stored = store.read(folder)
     except InputError as error:
         raise about("baseline", error) from None
-    baseline = Result(kept.manifest, kept.frames, folder)
+    baseline = Result(stored.manifest, stored.frames, folder)
     if len(baseline.points) != len(experiment.points):
         problem = f"'{folder}' has {len(baseline.points)} scenarios, and this experiment {len(experiment.points)}"
         raise about("baseline", problem)
@@ -52,7 +52,7 @@ def compared(result: Result, baseline: Result) -> Result:
     return replace(result, since=found)
 
 
-def kept(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | None:
+def recorded(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | None:
     """Return what a folder says of its baseline; nothing if it has none, or has got other runs since."""
     try:
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
@@ -61,4 +61,4 @@ def kept(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found.get("of") == manifest["frames"] else None
 
 
-__all__ = ["compared", "kept", "load"]
+__all__ = ["compared", "load", "recorded"]

@@ -141,8 +141,10 @@ impl Params {
         }
         let p = (state.drop_prob * f64::from(length) / MEAN_PACKET).min(PROB_LOW);
         state.accu_prob += p;
-        let calm = state.qdelay_old < 0.5 * self.pi.target && state.drop_prob < 0.2;
-        if calm || seen.bytes as f64 <= 2.0 * MEAN_PACKET || state.accu_prob < PROB_LOW {
+        if self.pi.spares(state.qdelay_old, state.drop_prob)
+            || seen.bytes as f64 <= 2.0 * MEAN_PACKET
+            || state.accu_prob < PROB_LOW
+        {
             return false;
         }
         if state.accu_prob < PROB_HIGH && uniform() > p {

@@ -20,6 +20,19 @@ impl Pi {
     pub fn change(&self, delay: f64, old_delay: f64) -> f64 {
         self.alpha * (delay - self.target) + self.beta * (delay - old_delay)
     }
+
+    /// Whether a delay is below half of the reference.
+    #[inline]
+    pub fn low(&self, delay: f64) -> bool {
+        delay < 0.5 * self.target
+    }
+
+    /// The safeguard of RFC 8033 section 4.1 (in RFC 8034 too): nothing is dropped at a low delay and a modest
+    /// probability.
+    #[inline]
+    pub fn spares(&self, delay: f64, probability: f64) -> bool {
+        self.low(delay) && probability < 0.2
+    }
 }
 
 /// A probability that the controller updates once per period, without further rules: Hollot's PI, and PI2.

@@ -168,7 +168,11 @@ impl Params {
             self.activate(state, now);
         }
         // Section 4.4: without congestion, the next burst is exempt again.
-        if state.active && state.drop_prob == 0.0 && self.low(state.qdelay) && self.low(state.qdelay_old) {
+        if state.active
+            && state.drop_prob == 0.0
+            && self.pi.low(state.qdelay)
+            && self.pi.low(state.qdelay_old)
+        {
             state.burst_allowance = self.max_burst;
             state.active = !(self.activate && seen.packets == 0);
         }
@@ -183,7 +187,7 @@ impl Params {
         length: u32,
         uniform: impl FnOnce() -> f64,
     ) -> bool {
-        if self.low(state.qdelay_old) && state.drop_prob < 0.2 {
+        if self.pi.spares(state.qdelay_old, state.drop_prob) {
             return false;
         }
         if seen.bytes <= 2 * u64::from(self.mtu) {
@@ -237,7 +241,7 @@ impl Params {
         let change = self.pi.change(qdelay, state.qdelay_old) / tuning(state.drop_prob);
         let mut p = state.drop_prob + self.capped(change, state.drop_prob);
         // Appendix B: the probability decays below half the target.
-        if self.low(qdelay) && self.low(state.qdelay_old) {
+        if self.pi.low(qdelay) && self.pi.low(state.qdelay_old) {
             p *= 0.98;
         }
         state.drop_prob = p.clamp(0.0, 1.0);
@@ -258,10 +262,6 @@ impl Params {
     /// Section 5.5: a large probability rises slowly.
     fn capped(&self, change: f64, p: f64) -> f64 {
         if self.cap && p >= 0.1 && change > 0.02 { 0.02 } else { change }
-    }
-
-    fn low(&self, qdelay: f64) -> bool {
-        qdelay < 0.5 * self.pi.target
     }
 
     /// Section 5.3: activates the law with a fresh state; appendix B starts a measurement at once.

@@ -9,7 +9,7 @@ from aqmlab.advice.run import Advice
 from aqmlab.advice.thresholds import FIGURES
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
 from aqmlab.files import disk
-from aqmlab.report import environment, inline
+from aqmlab.report import inline, rendered
 
 PAGE = "advice.html"
 
@@ -23,29 +23,27 @@ def write(advice: Advice, folder: Path, interface: str = "") -> Path:
 def render(advice: Advice, interface: str = "") -> str:
     """Return the page."""
     found = paste.interfaces(advice.line, interface)
-    return (
-        environment(Path(__file__).parent)
-        .get_template(PAGE)
-        .render(
-            advice=advice,
-            line=advice.line,
-            headline=words.sentences(advice)[0],
-            sentences=words.sentences(advice)[1:],
-            figures=FIGURES,
-            drawn=[(one.caption, inline(figures.drawn(one), one.title)) for one in figures.figures(advice.verdict)],
-            ping=PING,
-            rpm=RPM,
-            game_median=GAME_MEDIAN,
-            judged=advice.verdict.judged,
-            tc=paste.tc(advice.chosen, advice.line, interface),
-            sqm=paste.sqm(advice.for_openwrt, advice.line, interface),
-            openwrt=words.openwrt(advice),
-            autorate=autorate.settings(advice.line, interface),
-            autorate_file=autorate.FILE,
-            undo=paste.undo(advice.chosen, advice.line, interface),
-            grade=words.GRADE,
-            interface=str(found),
-            notice=found.notice,
-            assumptions=words.assumptions(advice),
-        )
+    return rendered(
+        __file__,
+        PAGE,
+        advice=advice,
+        line=advice.line,
+        headline=words.sentences(advice)[0],
+        sentences=words.sentences(advice)[1:],
+        figures=FIGURES,
+        drawn=[(one.caption, inline(figures.drawn(one), one.title)) for one in figures.figures(advice.verdict)],
+        ping=PING,
+        rpm=RPM,
+        game_median=GAME_MEDIAN,
+        judged=advice.verdict.judged,
+        tc=paste.tc(advice.chosen, advice.line, interface),
+        sqm=paste.sqm(advice.for_openwrt, advice.line, interface),
+        openwrt=words.openwrt(advice),
+        autorate=autorate.settings(advice.line, interface),
+        autorate_file=autorate.FILE,
+        undo=paste.undo(advice.chosen, advice.line, interface),
+        grade=words.GRADE,
+        interface=str(found),
+        notice=found.notice,
+        assumptions=words.assumptions(advice),
     )

@@ -19,8 +19,8 @@ from aqmlab.cli.terminal import Text
 from aqmlab.results import Result, over_settings, precision
 from aqmlab.results.brief import ALIKE, DIFFERS, brief
 from aqmlab.results.headline import Headline, headlines
-from aqmlab.results.names import short_names
 from aqmlab.results.setting_line import setting_line, span, sweep_line
+from aqmlab.results.short_labels import short_labels
 from aqmlab.vocabulary.names import listed
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _measured(shown: Result) -> str:
 
 
 def _scenario(shown: Result) -> list[RenderableType]:
-    names = _names(shown)
+    names = short_labels(shown.aqms)
     found = brief(shown)
     heads = [(column.title, column.unit) for column in found.columns]
     lines = [(names[aqm], [columns.marked(*cell) for cell in cells]) for aqm, cells in found.lines.items()]
@@ -64,7 +64,7 @@ def _scenario(shown: Result) -> list[RenderableType]:
 
 
 def _sweep(shown: Result, width: int) -> list[RenderableType]:
-    names = _names(shown)
+    names = short_labels(shown.aqms)
     parts: list[RenderableType] = [Text(sweep_line(shown)), ""]
     rows = over_settings.headlines(shown)
     first = listed(list(dict.fromkeys(names[one.reference] for one in rows))) if rows else ""
@@ -89,12 +89,6 @@ def _headline_rows(rows: Sequence[Headline], names: Mapping[str, str]) -> list[R
     for one in rows:
         grid.add_row(Text(names[one.aqm], "bold"), Text(one.words))
     return [Padding(grid, (0, 0, 0, INDENT)), ""]
-
-
-def _names(shown: Result) -> dict[str, str]:
-    """Return the AQMs' labels, and instead of long ones what is short enough for a table."""
-    short = {label: name for name, label in short_names(shown).items()}
-    return {aqm: aqm if len(aqm) <= columns.LONGEST_NAME else short.get(aqm, aqm) for aqm in shown.aqms}
 
 
 def _notes(notes: Sequence[str]) -> list[RenderableType]:

@@ -11,7 +11,7 @@ from aqmlab.diagnosis import drawing, words
 from aqmlab.diagnosis.diagnosis import Diagnosis
 from aqmlab.files import disk
 from aqmlab.plots import PAPER
-from aqmlab.report import environment, inline
+from aqmlab.report import inline, rendered
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -32,22 +32,20 @@ def write(diagnosis: Diagnosis, folder: Path, advice: Advice | None = None, with
 
 def render(diagnosis: Diagnosis, advice: Advice | None = None, without: str = "") -> str:
     """Return the page."""
-    return (
-        environment(Path(__file__).parent)
-        .get_template(PAGE)
-        .render(
-            diagnosis=diagnosis,
-            headline=words.headline(diagnosis),
-            directions=[
-                (direction, words.TOWARDS[direction.name], words.table(direction), _figure(direction))
-                for direction in diagnosis.directions
-            ],
-            about=words.about(diagnosis),
-            advice=advice and advice_words.sentences(advice),
-            advice_page=advice_page.PAGE,
-            line=advice and str(advice.line),
-            without=without,
-        )
+    return rendered(
+        __file__,
+        PAGE,
+        diagnosis=diagnosis,
+        headline=words.headline(diagnosis),
+        directions=[
+            (direction, words.TOWARDS[direction.name], words.table(direction), _figure(direction))
+            for direction in diagnosis.directions
+        ],
+        about=words.about(diagnosis),
+        advice=advice and advice_words.sentences(advice),
+        advice_page=advice_page.PAGE,
+        line=advice and str(advice.line),
+        without=without,
     )
 
 

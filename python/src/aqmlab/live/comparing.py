@@ -151,19 +151,19 @@ def compare(
     """
     runs: list[Ran] = []
     with results.folder(out, continues=True) as place:
-        kept = place.kept if place else None
+        stored = place.stored if place else None
         earlier = None
-        if kept and place:
+        if stored and place:
             # All runs are carried alike: what is permitted may be another thing by now.
-            path = path or results.setting(kept.manifest, "path")
-            congestion_control = congestion_control or results.setting(kept.manifest, results.CONTROL)
+            path = path or results.setting(stored.manifest, "path")
+            congestion_control = congestion_control or results.setting(stored.manifest, results.CONTROL)
             settings = {**results.settings(congestion_control, ecn=ecn), "path": path}
             asked = _asked(links, traffic, seeds, congestion_control, settings, None, title)
-            earlier = results.continued(kept, asked, place.path)
+            earlier = results.continued(stored, asked, place.path)
         finished = set(earlier.runs.select("aqm", "seed").rows()) if earlier else set()
-        if kept and earlier and finished >= set(itertools.product(links, seeds)):
+        if stored and earlier and finished >= set(itertools.product(links, seeds)):
             progress(f"nothing: all {len(finished)} runs are in {out}")
-            return Compared(traffic, links, (), Result(kept.manifest, earlier, out))
+            return Compared(traffic, links, (), Result(stored.manifest, earlier, out))
         accuracy = checkup.accuracy() if place else None
         for seed in seeds:
             for aqm, (down, up) in links.items():

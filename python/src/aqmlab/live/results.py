@@ -230,7 +230,7 @@ def folder(path: Path | None, *, continues: bool = False) -> AbstractContextMana
     return store.opened(path)
 
 
-def continued(kept: store.Kept, asked: Asked, folder: Path) -> Frames:
+def continued(stored: store.StoredResult, asked: Asked, folder: Path) -> Frames:
     """Return the runs that a folder has of the same comparison, by the same code and kernel.
 
     Of the settings beside those of `compare` only those that ``asked`` tells are compared.
@@ -241,8 +241,8 @@ def continued(kept: store.Kept, asked: Asked, folder: Path) -> Frames:
     """
     here = json.loads(json.dumps(asked.manifest()))
     keys = here["points"][0]["scenario"]["live"].keys()
-    growth.check_same(_compared(kept.manifest, keys), _compared(here, keys), folder)
-    return kept.frames
+    growth.check_same(_compared(stored.manifest, keys), _compared(here, keys), folder)
+    return stored.frames
 
 
 def setting(manifest: Mapping[str, Any], name: str) -> str:

@@ -210,9 +210,11 @@ def limits(reproduction: Reproduction) -> str:
     ]
     decided = f"leaves {len(claims)} of {len(tables)} claims open" if claims else "decides every claim"
     where = " in some preset" if claims and len(reproduction.presets) > 1 else ""
-    is_kept = any(one.full for one in tables)
+    has_full = any(one.full for one in tables)
     full = (
-        "the full form's verdict stands beside its own" if is_kept else "verdicts of the full form are not kept with it"
+        "the full form's verdict stands beside its own"
+        if has_full
+        else "verdicts of the full form are not kept with it"
     )
     return f"The quick form, with fewer seeds or points, {decided}{where}; {full}."
 

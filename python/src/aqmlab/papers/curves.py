@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
+from aqmlab.papers.discipline_names import labels_by_discipline
 from aqmlab.papers.figures import Panel
 from aqmlab.results import Result, measures
 from aqmlab.results.measures import Measure
-from aqmlab.results.names import short_names
 from aqmlab.stats import statistics
 from aqmlab.vocabulary.names import plain
 
@@ -59,7 +59,7 @@ class _Line:
 
 def _lines(panel: Panel, result: Result) -> list[_Line]:
     wanted = [plain(aqm) for aqm in panel.aqms]
-    called = short_names(result)
+    called = labels_by_discipline(result)
     if not panel.lines:
         points = {place: ", ".join(point.values()) for place, point in enumerate(result.points)}
         # In the order asked for: the same place has the same colour in every figure.
@@ -75,7 +75,7 @@ def _lines(panel: Panel, result: Result) -> list[_Line]:
 
 def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
     if panel.study:
-        called = short_names(result) if result else {}
+        called = labels_by_discipline(result) if result else {}
         names = aqms(panel, result)
         labels = [called[name] for name in names if name in called]
         measured = panel.study.rows(result, names, labels, panel.of, panel.at)

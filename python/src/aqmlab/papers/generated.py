@@ -61,14 +61,14 @@ class Stored:
 
 @dataclass(frozen=True)
 class Generated:
-    """All that is kept of a paper: verdicts by preset and claim, and the robustness of each claim."""
+    """All that is stored of a paper: verdicts by preset and claim, and the robustness of each claim."""
 
     verdicts: Mapping[str, Mapping[str, Stored]] = field(default_factory=dict)
     robustness: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read(folder: Path, claims: Iterable[str], presets: Iterable[str]) -> Generated:
-    """Return what is kept in a paper's folder; nothing where there is nothing.
+    """Return what is stored in a paper's folder; nothing where there is nothing.
 
     Raises:
         InputError: naming the file, and the claim, preset or verdict that is unknown.

@@ -15,12 +15,12 @@ from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
 from aqmlab.papers.table import Cell, cell, claim_tables, counts, live_tables, mechanism_tables
 from aqmlab.papers.verdicts import MEANINGS, Verdict, by_chance
-from aqmlab.report import environment
+from aqmlab.report import rendered
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from aqmlab.papers.tables import Standing
+    from aqmlab.papers.tables import ScenarioTable
     from aqmlab.plots import Figure
 
 FRONT = "index.html"
@@ -78,35 +78,33 @@ def render_page(
             shown.setdefault(figure.title, []).append((preset, figure, drawing))
     of_claims = _of_claims(paper, shown)
     placed = {title for found in of_claims.values() for title, _ in found}
-    return (
-        environment(Path(__file__).parent)
-        .get_template("paper.html")
-        .render(
-            reproduction=reproduction,
-            paper=paper,
-            lines=summary.of_reproduction(reproduction),
-            heads=summary.HEADS,
-            key=summary.KEY,
-            names=glossary.of_table(paper, summary.of_reproduction(reproduction)),
-            meanings=MEANINGS,
-            opening=cards.opening(space),
-            limits=" ".join(text for text in (cards.alone(reproduction), cards.limits(reproduction)) if text),
-            cards=cards.cards(claim_tables(reproduction), reproduction),
-            mechanisms=cards.cards(mechanism_tables(reproduction), reproduction),
-            live=cards.cards(live_tables(reproduction), reproduction),
-            counts={preset: counts(found) for preset, found in reproduction.counted.items()},
-            chance=by_chance(next(iter(reproduction.counted.values()))),
-            classes=CLASSES,
-            beside=of_claims,
-            figures={title: same for title, same in shown.items() if title not in placed},
-            narrow={one.title for one in paper.drawings if len(one.panels) == 1},
-            standings=_standings(reproduction),
-            search=search,
-            factors=space.search.factors if space else (),
-            made=searching.made(paper),
-            settings=_settings(reproduction),
-            provenance=provenance.sentence(paper),
-        )
+    return rendered(
+        __file__,
+        "paper.html",
+        reproduction=reproduction,
+        paper=paper,
+        lines=summary.of_reproduction(reproduction),
+        heads=summary.HEADS,
+        key=summary.KEY,
+        names=glossary.of_table(paper, summary.of_reproduction(reproduction)),
+        meanings=MEANINGS,
+        opening=cards.opening(space),
+        limits=" ".join(text for text in (cards.alone(reproduction), cards.limits(reproduction)) if text),
+        cards=cards.cards(claim_tables(reproduction), reproduction),
+        mechanisms=cards.cards(mechanism_tables(reproduction), reproduction),
+        live=cards.cards(live_tables(reproduction), reproduction),
+        counts={preset: counts(found) for preset, found in reproduction.counted.items()},
+        chance=by_chance(next(iter(reproduction.counted.values()))),
+        classes=CLASSES,
+        beside=of_claims,
+        figures={title: same for title, same in shown.items() if title not in placed},
+        narrow={one.title for one in paper.drawings if len(one.panels) == 1},
+        scenario_tables=_scenario_tables(reproduction),
+        search=search,
+        factors=space.search.factors if space else (),
+        made=searching.made(paper),
+        settings=_settings(reproduction),
+        provenance=provenance.sentence(paper),
     )
 
 
@@ -114,14 +112,12 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
     """Return the front page."""
     overviews = [cards.overview(one) for one in reproductions]
     found = [counted for one in overviews for counted in one.counts.values()]
-    return (
-        environment(Path(__file__).parent)
-        .get_template("front.html")
-        .render(
-            papers=overviews,
-            classes=CLASSES,
-            verdicts=[verdict for verdict in Verdict if any(counted[verdict] for counted in found)],
-        )
+    return rendered(
+        __file__,
+        "front.html",
+        papers=overviews,
+        classes=CLASSES,
+        verdicts=[verdict for verdict in Verdict if any(counted[verdict] for counted in found)],
     )
 
 
@@ -143,23 +139,23 @@ def _of_claims(paper: Paper, shown: Mapping[str, Same]) -> dict[str, list[tuple[
     return found
 
 
-def _standings(reproduction: Reproduction) -> list[tuple[str, Standing, list[tuple[str, list[Cell]]]]]:
+def _scenario_tables(reproduction: Reproduction) -> list[tuple[str, ScenarioTable, list[tuple[str, list[Cell]]]]]:
     """Return the tables, filled: preset, its description, a line per AQM."""
     found = []
-    for standing in reproduction.paper.standings:
-        if standing.is_measured and not reproduction.has_beyond:
+    for table in reproduction.paper.scenario_tables:
+        if table.is_measured and not reproduction.has_beyond:
             continue
         # What goes beyond the paper is the same for every preset.
-        beyond = reproduction.beyond.get(standing.scenario)
+        beyond = reproduction.beyond.get(table.scenario)
         for preset in reproduction.presets if beyond is None else [BEYOND]:
-            result = beyond or reproduction.result(preset, standing.scenario)
+            result = beyond or reproduction.result(preset, table.scenario)
             if result is None:
                 continue
             lines = []
-            for row in tables.fill(standing, result).iter_rows(named=True):
-                cells = [cell(row[column.label], row.get(f"{column.label} ±")) for column in standing.columns]
+            for row in tables.fill(table, result).iter_rows(named=True):
+                cells = [cell(row[column.label], row.get(f"{column.label} ±")) for column in table.columns]
                 lines.append((row["aqm"], cells))
-            found.append((preset, standing, lines))
+            found.append((preset, table, lines))
     return found
 
 

@@ -18,7 +18,7 @@ from aqmlab.papers import claims, figures, generated, tables
 from aqmlab.papers.claims import Claim
 from aqmlab.papers.figures import Drawing
 from aqmlab.papers.generated import Generated
-from aqmlab.papers.tables import Standing
+from aqmlab.papers.tables import ScenarioTable
 from aqmlab.scenario import Experiment
 from aqmlab.search import Factor, Sampling, plan
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -75,7 +75,7 @@ class Paper:
     """A paper, ready to run.
 
     ``mechanisms`` are explanations by ablations, ``live`` what is judged once more on live packets; ``main`` is
-    the preset of its summary, ``generated`` what is kept of its full form. ``needed`` names the scenarios that are run,
+    the preset of its summary, ``generated`` its full form. ``needed`` names the scenarios that are run,
     if not all are.
     """
 
@@ -91,7 +91,7 @@ class Paper:
     factors: tuple[Factor, ...]
     sampling: Sampling | None
     drawings: list[Drawing]
-    standings: list[Standing]
+    scenario_tables: list[ScenarioTable]
     main: str
     summary: Summary
     generated: Generated
@@ -205,7 +205,7 @@ def load(folder: Path) -> Paper:
         factors=factors,
         sampling=plan.sampling(space) if space else None,
         drawings=figures.read(table),
-        standings=tables.read(table),
+        scenario_tables=tables.read(table),
         main=table.choice("main", presets, "consistent" if "consistent" in presets else next(iter(presets), "")),
         summary=_summary(table.table("summary")),
         generated=generated.read(folder, [one.id for one in statements], presets),
@@ -219,7 +219,7 @@ def load(folder: Path) -> Paper:
         known = {*paper.scenarios(preset), *paper.scenarios(BEYOND)}
         wanted = {measure.scenario for claim in paper.statements for measure in claim.measures.values()}
         wanted |= {panel.scenario for drawing in paper.drawings for panel in drawing.panels if panel.scenario}
-        wanted |= {standing.scenario for standing in paper.standings}
+        wanted |= {one.scenario for one in paper.scenario_tables}
         for missing in sorted(wanted - known):
             raise InputError(f"{folder / preset}: there is no {missing}.toml, which a claim or a figure names")
     return paper

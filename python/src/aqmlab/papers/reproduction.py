@@ -78,9 +78,9 @@ class Reproduction:
         return self._plain[preset, claim.id]
 
     def full_form(self, claim: str, preset: str) -> Verdict | None:
-        """Return the full form's verdict that is kept with the paper, for a quick one."""
-        kept = self.paper.generated.verdicts.get(preset, {}).get(claim)
-        return kept.verdict if kept and self.quick else None
+        """Return the full form's verdict that is stored with the paper, for a quick one."""
+        known = self.paper.generated.verdicts.get(preset, {}).get(claim)
+        return known.verdict if known and self.quick else None
 
     @property
     def failures(self) -> list[str]:

@@ -34,7 +34,7 @@ class Line:
 
     ``paper`` and ``ours`` have a line for each part of the statement, or one along a sweep.
 
-    A quick form that leaves a claim open has the kept verdict of the full one: ``is_kept``.
+    A quick form that leaves a claim open has the stored verdict of the full one: ``is_stored``.
     """
 
     id: str
@@ -44,16 +44,16 @@ class Line:
     verdict: Verdict
     others: Mapping[str, Verdict]
     sensitive: str
-    is_kept: bool = False
+    is_stored: bool = False
 
     @property
     def judged(self) -> str:
         """The verdict in words."""
-        return f"{self.verdict} (full form)" if self.is_kept else str(self.verdict)
+        return f"{self.verdict} (full form)" if self.is_stored else str(self.verdict)
 
 
 def stored(judgement: Judgement) -> Stored:
-    """Return a judgement in the form in which it is kept."""
+    """Return a judgement in the form in which it is stored."""
     parts = tuple(
         Part(check.expectation, judgement.names.get(check.point, ""), check.verdict, check.holds, **check.effect)
         for check in judgement.checks
@@ -62,7 +62,7 @@ def stored(judgement: Judgement) -> Stored:
 
 
 def of_reproduction(reproduction: Reproduction) -> list[Line]:
-    """Return the table of what was run; where a quick form leaves a claim open, the kept verdict of the full one."""
+    """Return the table of what was run; where a quick form leaves a claim open, the stored verdict of the full one."""
     paper = reproduction.paper
     found = {
         preset: {one.claim.id: stored(one) for one in judgements}
@@ -72,22 +72,22 @@ def of_reproduction(reproduction: Reproduction) -> list[Line]:
     if not reproduction.quick:
         return lines(paper, found, robustness)
     full = {preset: paper.generated.verdicts.get(preset, {}) for preset in found}
-    kept = {
+    open_ones = {
         (preset, claim)
         for preset, judged in found.items()
         for claim, one in judged.items()
         if one.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE) and claim in full[preset]
     }
     best = {
-        preset: {claim: full[preset][claim] if (preset, claim) in kept else one for claim, one in judged.items()}
+        preset: {claim: full[preset][claim] if (preset, claim) in open_ones else one for claim, one in judged.items()}
         for preset, judged in found.items()
     }
     main = _main(paper, best)
-    return [replace(one, is_kept=(main, one.id) in kept) for one in lines(paper, best, robustness)]
+    return [replace(one, is_stored=(main, one.id) in open_ones) for one in lines(paper, best, robustness)]
 
 
 def of_folder(paper: Paper) -> list[Line]:
-    """Return the table of what is kept with a paper."""
+    """Return the table of what is stored with a paper."""
     return lines(paper, paper.generated.verdicts, paper.generated.robustness.get("claims", {}))
 
 

@@ -24,7 +24,7 @@ class Cell:
 class ClaimTable:
     """A claim: a line per operand with the paper's number and that of each preset, and the verdicts.
 
-    ``full`` are the verdicts of the full form that are kept with the paper, beside those of a quick one.
+    ``full`` are the verdicts of the full form that are stored with the paper, beside those of a quick one.
     """
 
     claim: Claim
@@ -80,8 +80,8 @@ def _table(claim: Claim, judgements: dict[str, Judgement], reproduction: Reprodu
         cells = [_cell(one.measured.get(side.text, [])) for one in judgements.values()]
         lines.append((side.text, (*given, *cells)))
     columns = (*(("paper",) if claim.paper else ()), *judgements)
-    kept = {preset: reproduction.full_form(claim.id, preset) for preset in judgements}
-    full = {preset: verdict for preset, verdict in kept.items() if verdict}
+    known = {preset: reproduction.full_form(claim.id, preset) for preset in judgements}
+    full = {preset: verdict for preset, verdict in known.items() if verdict}
     return ClaimTable(claim, columns, tuple(lines), judgements, full)
 
 

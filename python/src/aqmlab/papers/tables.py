@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab.files.documents import Table
+from aqmlab.papers.discipline_names import labels_by_discipline
 from aqmlab.papers.studies import cost
 from aqmlab.results import measures
 from aqmlab.results.measures import HOW, Measure
-from aqmlab.results.names import short_names
 from aqmlab.stats import statistics
 from aqmlab.vocabulary.units import parse_span
 
@@ -31,7 +31,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ScenarioTable:
     """A table: its scenario and columns; ``lines`` is a swept key whose values take the place of AQMs."""
 
     name: str
@@ -47,7 +47,7 @@ class Standing:
         return any(column.flows for column in self.columns)
 
 
-def read(table: Table) -> list[Standing]:
+def read(table: Table) -> list[ScenarioTable]:
     """Read the tables of a file.
 
     Raises:
@@ -58,22 +58,22 @@ def read(table: Table) -> list[Standing]:
     for one in table.tables("table", "name"):
         columns = tuple(_column(column) for column in one.tables("column", "label"))
         texts = (one.text("name"), one.text("title"), one.text("says", ""), one.text("scenario"), one.text("lines", ""))
-        found.append(Standing(*texts, columns))
+        found.append(ScenarioTable(*texts, columns))
         one.done()
         if not columns:
             raise one.error("column: is missing")
     return found
 
 
-def fill(standing: Standing, result: Result) -> pl.DataFrame:
+def fill(scenario_table: ScenarioTable, result: Result) -> pl.DataFrame:
     """Return a table: a row per AQM, a column per metric with half its interval beside it if there is one."""
-    called = short_names(result)
+    called = labels_by_discipline(result)
     aqms, labels = list(called), list(called.values())
     rows = [(aqm, label, 0) for aqm, label in called.items()]
-    if standing.lines:
-        rows = [(point.get(standing.lines, ""), labels[0], place) for place, point in enumerate(result.points)]
+    if scenario_table.lines:
+        rows = [(point.get(scenario_table.lines, ""), labels[0], place) for place, point in enumerate(result.points)]
     columns: dict[str, pl.Series] = {"aqm": pl.Series([row[0] for row in rows])}
-    for column in standing.columns:
+    for column in scenario_table.columns:
         if column.flows:
             costs = cost.measure(result, aqms, labels, column.of, [column.flows])
             columns[column.label] = pl.Series([row[3] * column.scale for row in costs], dtype=pl.Float64)

@@ -41,7 +41,7 @@ from aqmlab.vocabulary.printable import all_printable, printable
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-__all__ = ["beside", "environment", "inline", "notebook", "render"]
+__all__ = ["beside", "environment", "inline", "notebook", "render", "rendered"]
 
 
 # The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
@@ -67,6 +67,11 @@ def environment(*folders: Path) -> Environment:
     made.filters["code"] = _code
     made.globals["version"] = FULL_VERSION
     return made
+
+
+def rendered(module: str, template: str, **values: Any) -> str:
+    """Return a page from the template that lies beside a module's file, or in the report's folder."""
+    return environment(Path(module).parent).get_template(template).render(**values)
 
 
 def _shown(value: object) -> object:

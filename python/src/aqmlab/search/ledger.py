@@ -1,4 +1,4 @@
-"""Runs that are made once, of which only some values are kept: a line of JSON for each, written when it ends.
+"""Runs that are made once, of which only some values are stored: a line of JSON for each, written when it ends.
 
 A run is identified by the hash of everything that decides it. What was interrupted, or killed, makes only the missing
 runs when it is asked again. A line holds its own digest: one that was cut off, damaged or changed by hand does not
@@ -30,7 +30,7 @@ _LINE = {"key": str, "values": {"*": (float, int, None)}}
 
 
 class Ledger:
-    """The kept values of runs, by the runs' keys; in a file of a folder, or without one only in memory.
+    """The stored values of runs, by the runs' keys; in a file of a folder, or without one only in memory.
 
     Raises:
         InputError: if the file cannot be read or written.
@@ -43,11 +43,11 @@ class Ledger:
         self._values: dict[str, Values] = {} if self._file is None else _read(self._file, watcher)
 
     def has(self, key: str, names: Collection[str]) -> bool:
-        """Whether all these values of a run are kept."""
+        """Whether all these values of a run are stored."""
         return key in self._values and all(name in self._values[key] for name in names)
 
     def values(self, key: str) -> Values:
-        """Return the kept values of a run."""
+        """Return the stored values of a run."""
         return self._values[key]
 
     def make(

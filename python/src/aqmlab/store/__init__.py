@@ -5,15 +5,15 @@ from __future__ import annotations
 from aqmlab.files.disk import check_new, check_writable, dated, discard_if_empty
 from aqmlab.store.folder import Folder, opened, reused
 from aqmlab.store.manifest import FORMAT_VERSION, concluded
-from aqmlab.store.reading import Kept, is_result, read
+from aqmlab.store.reading import StoredResult, is_result, read
 from aqmlab.store.shards import Merged, Shard, merged
 
 __all__ = [
     "FORMAT_VERSION",
     "Folder",
-    "Kept",
     "Merged",
     "Shard",
+    "StoredResult",
     "check_new",
     "check_writable",
     "concluded",

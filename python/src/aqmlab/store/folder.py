@@ -7,7 +7,7 @@ that is killed leaves the state before a commit or after it; the next writer com
 
 A reader reads the manifest, opens each frame (the hidden one, else the renamed one), reads the records with the mark,
 and reads the manifest again. If it is the same, then nothing was committed in between, and the reader has one state:
-that of this commit, with every run that was kept before it began to read. If not, then a writer has got on, and the
+that of this commit, with every run that was stored before it began to read. If not, then a writer has got on, and the
 reader starts again. Contents are compared with their digests after that: what does not match is damage, never haste.
 """
 
@@ -30,7 +30,7 @@ from aqmlab.results.frames import FRAMES, RUN, Frames, coded, plain
 from aqmlab.runs.runner import FinishedRun
 from aqmlab.store import manifest, record, seal
 from aqmlab.store.journal import Journal
-from aqmlab.store.reading import RECORDS, Kept, hidden, is_result, manifest_text, read
+from aqmlab.store.reading import RECORDS, StoredResult, hidden, is_result, manifest_text, read
 from aqmlab.vocabulary.errors import InputError
 
 # A run that took this long is worth waiting for the disk.
@@ -79,8 +79,8 @@ class Folder:
         self.path = path
         self._begun: dict[str, Any] = {}
         self._journal: Journal | None = None
-        self.kept: Kept | None = read(path) if is_result(path) else None
-        if self.kept is not None and self.kept.records == 0:
+        self.stored: StoredResult | None = read(path) if is_result(path) else None
+        if self.stored is not None and self.stored.records == 0:
             # Left by a writer that was killed after it had written their frames.
             _remove_records(path)
 
@@ -98,7 +98,7 @@ class Folder:
             MachineError: if the disk is full.
 
         """
-        assert self._journal is not None, "runs are kept in a folder that was begun"
+        assert self._journal is not None, "runs are stored in a folder that was begun"
         with system.writing(self.path):
             self._journal.append(record.encode(done), durable=done.report.cpu_s > DURABLE_S)
 
@@ -117,9 +117,9 @@ class Folder:
             self._journal = None
 
     def abandon(self) -> None:
-        """Restore the folder, since nothing was kept in it; other people's files stay."""
-        if self.kept is not None:
-            self.commit(self.kept.manifest, self.kept.frames)
+        """Restore the folder, since nothing was stored in it; other people's files stay."""
+        if self.stored is not None:
+            self.commit(self.stored.manifest, self.stored.frames)
             return
         # While records count none may go. So that none does, there is another mark first.
         self._commit(self._begun, {})
@@ -148,7 +148,7 @@ class Folder:
         return written
 
 
-def reused(kept: Kept, tasks: Sequence[Task], aqms: Sequence[str]) -> Frames:
+def reused(stored: StoredResult, tasks: Sequence[Task], aqms: Sequence[str]) -> Frames:
     """Return the finished runs that the tasks ask for, by their keys, as runs of these tasks."""
     wanted = pl.DataFrame(
         {
@@ -156,17 +156,17 @@ def reused(kept: Kept, tasks: Sequence[Task], aqms: Sequence[str]) -> Frames:
             "key": pl.Series([task.key for task in tasks], dtype=pl.String),
         }
     )
-    there = kept.frames.runs.select(*RUN, "key")
+    there = stored.frames.runs.select(*RUN, "key")
     both = wanted.join(there, on=[*RUN, "key"], how="semi", maintain_order="left")
     if len(both) == len(there):
-        return kept.frames
+        return stored.frames
     moved = there.unique("key", keep="first").join(wanted, on="key", suffix="_new").drop("key")
 
     def move(frame: pl.DataFrame) -> pl.DataFrame:
         joined = frame.join(moved, on=list(RUN), how="inner", maintain_order="left")
         return joined.select(*(pl.col(f"{name}_new").alias(name) for name in RUN), *frame.columns[len(RUN) :])
 
-    return kept.frames.each(move).sorted(aqms)
+    return stored.frames.each(move).sorted(aqms)
 
 
 def _remove_records(folder: Path) -> None:

@@ -31,7 +31,7 @@ _TEXTS = ("group", "kind", "link", "discipline")
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredResult:
     """The contents of a folder: its manifest and the numbers of all finished runs."""
 
     manifest: dict[str, Any]
@@ -48,7 +48,7 @@ def is_result(folder: Path) -> bool:
         return (folder / manifest.NAME).exists()
 
 
-def read(folder: Path) -> Kept:
+def read(folder: Path) -> StoredResult:
     """Read a folder; it may be one that is being written, or whose writer was killed.
 
     Raises:
@@ -67,7 +67,7 @@ def read(folder: Path) -> Kept:
                     raise
                 continue
             if manifest_text(folder) == text:
-                return _kept(folder, head, frames, records)
+                return _stored(folder, head, frames, records)
     raise InputError(f"{folder}: is being written: try again")
 
 
@@ -118,9 +118,9 @@ def _records(folder: Path, mark: str) -> dict[str, bytes | None]:
     return found
 
 
-def _kept(
+def _stored(
     folder: Path, head: dict[str, Any], opened: Mapping[str, BinaryIO], records: Mapping[str, bytes | None]
-) -> Kept:
+) -> StoredResult:
     labels = [aqm["label"] for aqm in head["points"][0]["scenario"]["aqm"]]
     places = range(len(head["points"]))
     frames, notices = from_runs([]), []
@@ -142,14 +142,14 @@ def _kept(
                 continue
             run = (one.run.point, one.run.aqm, one.run.seed)
             if run not in known and one.run.aqm in labels and one.run.point in places:
-                # A writer that was interrupted between keeping a run and noting so has kept it twice.
+                # A writer that was interrupted between keeping a run and noting so has stored it twice.
                 known.add(run)
                 done.append(one)
     if done:
         frames = frames.joined(from_runs(done)).sorted(labels)
     frames = swept.tagged(frames, [point["point"] for point in head["points"]])
     head = {**head, "plan_warnings": list(dict.fromkeys([*head["plan_warnings"], *notices]))}
-    return Kept(manifest.concluded(head, frames, head["failures"]), frames, len(done), tuple(notices))
+    return StoredResult(manifest.concluded(head, frames, head["failures"]), frames, len(done), tuple(notices))
 
 
 def _frame(folder: Path, head: Mapping[str, Any], name: str, file: BinaryIO) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from aqmlab.engine import Task
 from aqmlab.results import swept
 from aqmlab.results.frames import FRAMES, RUN, Frames
 from aqmlab.store.manifest import concluded
-from aqmlab.store.reading import Kept
+from aqmlab.store.reading import StoredResult
 from aqmlab.vocabulary.errors import InputError, about
 
 # The one column of a run that its processor decides, not its scenario.
@@ -75,8 +75,8 @@ class Merged:
     missing: str
 
 
-def merged(parts: Mapping[Path, Kept]) -> Merged:
-    """Return the runs of all parts as one result; a run that several parts have, and have equally, is kept once.
+def merged(parts: Mapping[Path, StoredResult]) -> Merged:
+    """Return the runs of all parts as one result; a run that several parts have, and have equally, is stored once.
 
     Raises:
         InputError: if they are parts of different experiments, or differ in a run, naming both folders.
@@ -84,38 +84,38 @@ def merged(parts: Mapping[Path, Kept]) -> Merged:
     """
     (first, whole), *others = parts.items()
     frames, notices = whole.frames, []
-    for folder, kept in others:
-        _check_same(first, whole.manifest, folder, kept.manifest)
-        both = kept.frames.runs.select(*RUN).join(frames.runs.select(*RUN), on=list(RUN), how="semi")
+    for folder, stored in others:
+        _check_same(first, whole.manifest, folder, stored.manifest)
+        both = stored.frames.runs.select(*RUN).join(frames.runs.select(*RUN), on=list(RUN), how="semi")
         if len(both):
-            _check_equal(folder, _of(kept.frames, both, "semi"), _of(frames, both, "semi"))
+            _check_equal(folder, _of(stored.frames, both, "semi"), _of(frames, both, "semi"))
             notices.append(
-                f"{folder}: {len(both)} of its {len(kept.frames.runs)} runs are in other parts too, and equal"
+                f"{folder}: {len(both)} of its {len(stored.frames.runs)} runs are in other parts too, and equal"
             )
-        frames = frames.joined(_of(kept.frames, both, "anti"))
+        frames = frames.joined(_of(stored.frames, both, "anti"))
     head = whole.manifest
     points = head["points"]
     expected = sum(len(one["scenario"]["aqm"]) * len(one["scenario"]["seeds"]) for one in points)
     frames = frames.sorted([aqm["label"] for aqm in points[0]["scenario"]["aqm"]])
     frames = swept.tagged(frames, [one["point"] for one in points])
-    failures = list(dict.fromkeys(text for kept in parts.values() for text in kept.manifest["failures"]))
-    warnings = list(dict.fromkeys(text for kept in parts.values() for text in kept.manifest["plan_warnings"]))
+    failures = list(dict.fromkeys(text for stored in parts.values() for text in stored.manifest["failures"]))
+    warnings = list(dict.fromkeys(text for stored in parts.values() for text in stored.manifest["plan_warnings"]))
     head = {name: value for name, value in head.items() if name != "shard"}
     head = {**head, "plan_warnings": warnings, "runs_expected": expected, "pages": _NO_PAGES}
     head = concluded(head, frames, failures)
     return Merged(head, frames, tuple(notices), _missing(parts, len(frames.runs), expected))
 
 
-def _missing(parts: Mapping[Path, Kept], there: int, expected: int) -> str:
+def _missing(parts: Mapping[Path, StoredResult], there: int, expected: int) -> str:
     """Return in words what is missing."""
     if there == expected:
         return ""
-    found = [Shard.parse(kept.manifest["shard"]) for kept in parts.values() if "shard" in kept.manifest]
+    found = [Shard.parse(stored.manifest["shard"]) for stored in parts.values() if "shard" in stored.manifest]
     numbers = {shard.number for shard in found}
     why = [
-        f"{folder} has {kept.manifest['runs_finished']} of its {kept.manifest['runs_expected']}"
-        for folder, kept in parts.items()
-        if kept.manifest["partial"]
+        f"{folder} has {stored.manifest['runs_finished']} of its {stored.manifest['runs_expected']}"
+        for folder, stored in parts.items()
+        if stored.manifest["partial"]
     ]
     if len({shard.of for shard in found}) == 1 and len(found) == len(parts):
         absent = [f"{number}/{found[0].of}" for number in range(1, found[0].of + 1) if number not in numbers]

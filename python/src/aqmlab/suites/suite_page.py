@@ -9,7 +9,7 @@ from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.plots import Figure
 from aqmlab.plots.label_styles import label_styles
-from aqmlab.report import environment, inline
+from aqmlab.report import inline, rendered
 from aqmlab.scenario import registry
 from aqmlab.suites import table
 from aqmlab.suites.cards import cards
@@ -36,23 +36,21 @@ def write(outcome: Outcome, folder: Path) -> Path:
 
 def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
     """Return the page."""
-    return (
-        environment(Path(__file__).parent)
-        .get_template(SUITE)
-        .render(
-            outcome=outcome,
-            suite=outcome.suite,
-            headline=headline(outcome),
-            overview=overview(outcome),
-            matrix=matrix(outcome),
-            sentences=sentences(outcome),
-            first=reference(outcome),
-            styles=label_styles(list(outcome.contestants)),
-            sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
-            disciplines=[] if outcome.controls else [_facts(text) for text in outcome.aqms],
-            cards=cards(outcome),
-            warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.shown.warnings)),
-        )
+    return rendered(
+        __file__,
+        SUITE,
+        outcome=outcome,
+        suite=outcome.suite,
+        headline=headline(outcome),
+        overview=overview(outcome),
+        matrix=matrix(outcome),
+        sentences=sentences(outcome),
+        first=reference(outcome),
+        styles=label_styles(list(outcome.contestants)),
+        sections=[_section(part, drawn[part.entry.name]) for part in outcome.parts],
+        disciplines=[] if outcome.controls else [_facts(text) for text in outcome.aqms],
+        cards=cards(outcome),
+        warnings=list(dict.fromkeys(one for part in outcome.parts for one in part.shown.warnings)),
     )
 
 

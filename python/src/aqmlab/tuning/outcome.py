@@ -11,7 +11,7 @@ from aqmlab.results import Result
 from aqmlab.tuning.goal import Goal
 from aqmlab.tuning.sensitivity import Index
 from aqmlab.tuning.trials import Trial
-from aqmlab.tuning.verdict import Improvement, Judged, Kept
+from aqmlab.tuning.verdict import BoundCheck, Improvement, Judged
 from aqmlab.vocabulary.json_text import json_text
 
 FILE = "tuning.json"
@@ -33,7 +33,7 @@ class Tuning:
         unseen: the default and the settings that were judged, on the scenarios and seeds that chose nothing.
         judged: what they are worth there, the default first.
         verdicts: the tuned ones against the default there.
-        kept: how often they keep the bounds there.
+        bounds_met: how often they meet the bounds there.
         split: how those scenarios were chosen, in words.
 
     """
@@ -46,7 +46,7 @@ class Tuning:
     unseen: Result
     judged: Sequence[Judged]
     verdicts: Sequence[Improvement]
-    kept: Sequence[Kept]
+    bounds_met: Sequence[BoundCheck]
     split: str
 
     @property
@@ -66,8 +66,8 @@ class Tuning:
             lines.append(self._lasting())
         for aqm in [one.aqm for one in self.judged[1:]]:
             verdicts = [one.words for one in self.verdicts if one.aqm == aqm]
-            bounds_kept = [one.words for one in self.kept if one.aqm == aqm]
-            lines.append(f"{aqm}: {'; '.join([*verdicts, *bounds_kept])}.")
+            met = [one.words for one in self.bounds_met if one.aqm == aqm]
+            lines.append(f"{aqm}: {'; '.join([*verdicts, *met])}.")
         seeds = self.unseen.seeds
         lines.append(f"{self.split}; seeds {seeds[0]} to {seeds[-1]} judge, others chose.")
         return lines
@@ -92,7 +92,7 @@ class Tuning:
             "front": [asdict(one) for one in self.front],
             "judged": [asdict(one) for one in self.judged],
             "verdicts": [_verdict(one) for one in self.verdicts],
-            "kept": [{**asdict(one), "words": one.words} for one in self.kept],
+            "bounds_met": [{**asdict(one), "words": one.words} for one in self.bounds_met],
             "sensitivity": [asdict(one) for one in self.indices],
             "words": self.words,
             "tried": [asdict(one) for one in self.tried],

@@ -21,7 +21,7 @@ from aqmlab.tuning.scenarios import Split, under
 from aqmlab.tuning.search import front, optuna, search, spread_over
 from aqmlab.tuning.space import Space
 from aqmlab.tuning.trials import Trials
-from aqmlab.tuning.verdict import judge, judged, kept
+from aqmlab.tuning.verdict import bound_checks, judge, judged
 from aqmlab.vocabulary.errors import CheckError, InputError, about
 from aqmlab.vocabulary.units import check_whole
 
@@ -229,7 +229,7 @@ def _conduct(
         unseen,
         judged(unseen, goal, [space.default, *chosen]),
         judge(unseen, goal, space.default, chosen),
-        kept(unseen, goal, space.default, chosen),
+        bound_checks(unseen, goal, space.default, chosen),
         split.words,
     )
     if folder is not None:

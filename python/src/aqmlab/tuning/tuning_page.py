@@ -7,7 +7,7 @@ from pathlib import Path
 from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.publishing import FIGURES, REPORT
-from aqmlab.report import environment, inline
+from aqmlab.report import inline, rendered
 from aqmlab.tuning import drawing, sensitivity
 from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
 from aqmlab.vocabulary import metrics
@@ -17,20 +17,18 @@ def write(tuning: Tuning, folder: Path) -> Path:
     """Write page and figures into a folder; return the page."""
     figures = drawing.draw(tuning)
     disk.put_all(folder / FIGURES, plots.contents(figures))
-    text = (
-        environment(Path(__file__).parent)
-        .get_template("tuning.html")
-        .render(
-            tuning=tuning,
-            goal=tuning.goal,
-            title=f"{tuning.default.aqm} tuned",
-            rows=table(tuning),
-            judged=table_judged(tuning),
-            figures=[(one, inline(one.bare_svg, one.title)) for one in figures],
-            sensitivity=sensitivity.words(tuning.indices),
-            unseen=f"{UNSEEN}/{REPORT}",
-            file=FILE,
-        )
+    text = rendered(
+        __file__,
+        "tuning.html",
+        tuning=tuning,
+        goal=tuning.goal,
+        title=f"{tuning.default.aqm} tuned",
+        rows=table(tuning),
+        judged=table_judged(tuning),
+        figures=[(one, inline(one.bare_svg, one.title)) for one in figures],
+        sensitivity=sensitivity.words(tuning.indices),
+        unseen=f"{UNSEEN}/{REPORT}",
+        file=FILE,
     )
     [page] = disk.put_all(folder, {REPORT: text.encode()})
     return page

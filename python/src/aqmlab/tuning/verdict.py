@@ -61,19 +61,19 @@ class Improvement:
 
 
 @dataclass(frozen=True)
-class Kept:
+class BoundCheck:
     """In how many of the judging scenarios a setting, and the default, keep a bound."""
 
     aqm: str
     bound: str
-    kept: int
+    met: int
     default: int
     of: int
 
     @property
     def words(self) -> str:
         """The same in words."""
-        return f"keeps {self.bound} in {self.kept} of {self.of} unseen scenarios (the default in {self.default})"
+        return f"keeps {self.bound} in {self.met} of {self.of} unseen scenarios (the default in {self.default})"
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ def judge(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> li
     ]
 
 
-def kept(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> list[Kept]:
-    """Return in how many scenarios bounds are kept."""
+def bound_checks(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> list[BoundCheck]:
+    """Return in how many scenarios bounds are met."""
     means = _means(result, goal.metrics)
 
     def count(aqm: str, bound: Bound) -> int:
@@ -139,7 +139,7 @@ def kept(result: Result, goal: Goal, default: str, chosen: Sequence[str]) -> lis
         return sum(bound.missed(own, other) == 0.0 for own, other in pairs)
 
     return [
-        Kept(aqm, bound.text, count(aqm, bound), count(default, bound), len(result.points))
+        BoundCheck(aqm, bound.text, count(aqm, bound), count(default, bound), len(result.points))
         for aqm in chosen
         for bound in goal.bounds
     ]

@@ -22,4 +22,5 @@ JSON_KEYS = (
     ("`advise`", "ways", "setups"),
     ("`diagnose`", "ways", "directions"),
     ("`doctor`", "said", "finding"),
+    ("`tune`", "kept", "bounds_met"),
 )

@@ -37,7 +37,7 @@ impl Linux {
         uniform: impl FnOnce() -> f64,
     ) -> Verdict {
         let exempt = state.burst_allowance > Span::ZERO
-            || (law.low(state.qdelay) && state.drop_prob < 0.2)
+            || law.pi.spares(state.qdelay, state.drop_prob)
             || seen.bytes < 2 * u64::from(law.mtu);
         if !exempt && law.random_drop(state, length, uniform) { law.signal(state) } else { Verdict::Admit }
     }
@@ -67,7 +67,7 @@ impl Linux {
             p -= p / 64.0;
         }
         state.drop_prob = p.clamp(0.0, LARGEST);
-        if law.low(qdelay) && law.low(state.qdelay_old) && state.drop_prob == 0.0 {
+        if law.pi.low(qdelay) && law.pi.low(state.qdelay_old) && state.drop_prob == 0.0 {
             state.burst_allowance = law.max_burst;
             state.accu_prob = 0.0;
             state.forget_rate();

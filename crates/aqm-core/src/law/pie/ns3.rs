@@ -50,7 +50,7 @@ impl Ns3 {
         }
         self.begin_burst(law, state);
         let u = uniform();
-        let safe = (law.low(state.qdelay_old) && state.drop_prob < 0.2) || Ns3::short(seen);
+        let safe = law.pi.spares(state.qdelay_old, state.drop_prob) || Ns3::short(seen);
         let hit = !safe && u <= law.scaled(state.drop_prob, length);
         if hit { law.signal(state) } else { Verdict::Admit }
     }
@@ -131,7 +131,7 @@ impl Ns3 {
         }
         state.drop_prob = p.max(0.0);
         state.burst_allowance = state.burst_allowance.saturating_sub(law.tupdate);
-        let quiet = law.low(qdelay) && law.low(state.qdelay_old) && state.drop_prob == 0.0;
+        let quiet = law.pi.low(qdelay) && law.pi.low(state.qdelay_old) && state.drop_prob == 0.0;
         if quiet && !keeps_rate && state.rate.average > 0.0 {
             state.rate.average = 0.0;
             if let Some(measurement) = &mut state.rate.measurement {

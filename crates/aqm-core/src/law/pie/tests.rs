@@ -191,7 +191,7 @@ fn a_bound_of_the_tuning_table_belongs_to_the_step_above() {
 
 #[test]
 fn a_delay_of_half_the_target_is_not_low() {
-    assert!(RFC.low(0.007_499) && !RFC.low(0.007_5));
+    assert!(RFC.pi.low(0.007_499) && !RFC.pi.low(0.007_5));
 }
 
 #[test]

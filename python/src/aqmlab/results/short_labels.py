@@ -1,18 +1,18 @@
-"""Labels as figures write them: a long one is shortened to what sets it apart; the table beside has it whole."""
+"""Labels as figures and terminals write them: a long one is shortened to what sets it apart."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-# A label of more letters takes too much of a figure.
+# A label of more letters takes too much room.
 LONGEST = 22
 # What of a label that stays too long is left at its end.
 _TAIL = 7
 
 
 def short_labels(labels: Sequence[str]) -> dict[str, str]:
-    """Return how a figure writes each label.
+    """Return each label as it is written where room is limited.
 
     Where one is long, the parameters that all labels of its discipline share are left out; a discipline that is there
     once keeps its name alone. What is still too long loses its middle. No two are written alike.

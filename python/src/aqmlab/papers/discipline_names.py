@@ -1,4 +1,4 @@
-"""Short names of a result's AQMs, where space is limited."""
+"""How a paper's definition names the AQMs of a result: by discipline, by preset, or by label."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from aqmlab.results.model import Result
 from aqmlab.vocabulary.names import plain
 
 
-def short_names(result: Result) -> dict[str, str]:
-    """Return the AQMs' labels by their short names.
+def labels_by_discipline(result: Result) -> dict[str, str]:
+    """Return the AQMs' labels by their names.
 
-    The short name is the discipline's; where one is there several times, with its preset, or else the label.
+    The name is the discipline's; where one is there several times, with its preset, or else the label.
     """
     entries = result.scenarios[0]["aqm"]
     labels = [str(entry["label"]) for entry in entries]

@@ -99,7 +99,7 @@ pub(crate) fn message() -> *const c_char {
 
 /// The same as a text, for tests.
 #[cfg(test)]
-pub(crate) fn message() -> String {
+pub(crate) fn message_text() -> String {
     let kept = MESSAGE.with(|message| message.iter().map(Cell::get).take_while(|byte| *byte != 0).collect());
     String::from_utf8(kept).unwrap()
 }
@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn a_long_message_is_cut_between_two_letters() {
         keep(&"é".repeat(ROOM));
-        assert_eq!(message(), "é".repeat(ROOM / 2 - 1));
+        assert_eq!(message_text(), "é".repeat(ROOM / 2 - 1));
         keep("short");
-        assert_eq!(message(), "short");
+        assert_eq!(message_text(), "short");
     }
 }

@@ -163,7 +163,7 @@ fn unknown<T: Thing>() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::{guarded, message};
+    use crate::status::{guarded, message_text};
     use std::thread;
 
     fn kept() -> usize {
@@ -190,7 +190,7 @@ mod tests {
             with(handle, |_: &mut Queue| -> Result<Status, Failure> { panic!("lost count of {}", 3) })
         });
         assert_eq!(broken, Status::AqmlabDefect);
-        assert_eq!(message(), "a defect of aqmlab, please report it: lost count of 3");
+        assert_eq!(message_text(), "a defect of aqmlab, please report it: lost count of 3");
         assert_eq!((ask(handle), ask(other)), (Status::AqmlabDefect, Status::AqmlabOk));
         free::<Queue>(handle).unwrap();
         assert_eq!(ask(handle), Status::AqmlabFreed);

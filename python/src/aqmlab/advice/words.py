@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from aqmlab.advice.run import Advice
 
 GRADE = (
-    "The grade is that of speed tests: the increase of the round-trip time while the line is full, below 5 ms A+, "
-    "30 ms A, 60 ms B, 200 ms C, 400 ms D, else F"
+    "The grade is that of speed tests, by the increase of the round-trip time while the line is full. Below 5 ms it "
+    "is A+, 30 ms A, 60 ms B, 200 ms C, 400 ms D, else F"
 )
 RPM_IS = (
-    "RPM is how many round trips a minute has while the line is full, the mean of the ping's and of those of the TCP "
-    "connections that fill it (draft-ietf-ippm-responsiveness-09, without trimming)."
+    "RPM counts round trips in a minute while the line is full: the mean of the ping and of the TCP connections that "
+    "fill it. It follows draft-ietf-ippm-responsiveness-09, without trimming."
 )
 LEGEND = "* noticeably worse than the best of its column, and not by chance. Game: the round trip of 98 of 100 packets."
 LOADS, STALLS = "a page loads in ", "the video stalls "
@@ -135,8 +135,8 @@ def assumptions(advice: Advice) -> list[str]:
         *(["Tried is only what routers come with, not FQ-PIE, CoDel and PIE."] if advice.has_only_usual else []),
         f"{GRADE} (dslreports.com/faq/17930). Here both directions are full at once.",
         f"{RPM_IS} The game's median is that of one direction and of the other, added.",
-        "Page load is the mean of the pages that finished. A run without one counts with its length, the least that it "
-        "can be (>), and a video that does not start as one that stands still.",
+        "Page load is the mean of the pages that finished. A run without one counts with its length, a lower bound "
+        "(>). A video that does not start counts as one that stands still.",
         "The video begins with the run at its lowest rate (BBA-0): its mean rate is lower than that of a longer film.",
         "Not simulated: Wi-Fi, other homes on a shared cable, and the router's processor. Shaping is its work, the "
         "more the faster the line: if top shows a full core while the line is full, it is too slow for this rate.",
@@ -161,8 +161,8 @@ def _of_shaper(advice: Advice) -> list[str]:
         f"{USUAL_SHARE:.0%} is what OpenWrt's guide to SQM says, and 5 % more of the rate are less than is noticeable. "
     )
     found = [
-        f"The router shapes to {line.share or USUAL_SHARE:.0%} of the rate where a setup names no other share, so that "
-        f"queues build up where it can manage them, not in the modem; {usual}On the downlink it is behind the modem's "
+        f"The router shapes to {line.share or USUAL_SHARE:.0%} of the rate where a setup names no other share. So "
+        f"queues build up where it can manage them, not in the modem. {usual}On the downlink it is behind the modem's "
         "queue, so bursts still wait there: a lower --share helps."
     ]
     if _is_cake(advice):
@@ -290,8 +290,8 @@ def _total(chosen: Judged, today: Judged) -> str:
 def _state(one: Judged) -> str:
     return (
         f"While everything is in use, a call scores {one.values['call_mos'].value:.1f} of {BEST_MOS} (MOS), "
-        f"{_page(one)}, {_video(one)}, the game's round trip is {one.values[GAME_MEDIAN].value:.0f} ms in the median "
-        f"and below {one.values['game_rtt_ms'].value:.0f} ms for 98 of 100 packets, and pings rise by "
+        f"{_page(one)}, {_video(one)}. The game's round trip is {one.values[GAME_MEDIAN].value:.0f} ms in the median "
+        f"and below {one.values['game_rtt_ms'].value:.0f} ms for 98 of 100 packets; pings rise by "
         f"{one.values[PING].value:.0f} ms."
     )
 
@@ -362,8 +362,8 @@ def _varying(advice: Advice) -> list[str]:
     ]
     if line.layer.name == "starlink":
         found.append(
-            "Starlink assigns satellites anew every 15 s, for all dishes at once (arXiv:2307.00402), and its users "
-            "report queues there that pings do not show (cake-autorate, issue 393): where it stutters with "
-            "cake-autorate, shape to the lowest rate that you see."
+            "Starlink reassigns satellites every 15 s, for all dishes at once (arXiv:2307.00402). Users report queues "
+            "there that pings do not show (cake-autorate, issue 393). Where it stutters with cake-autorate, shape to "
+            "the lowest rate that you see."
         )
     return found

@@ -72,8 +72,8 @@ def about(diagnosis: Diagnosis) -> list[str]:
         f"{diagnosis.packets} IP packets in {diagnosis.duration_s:.1f} s.",
         f"The home's side is {home}, by {diagnosis.home.why}{guess}.",
         "Rates are those of IP packets: what the link layer adds is not in them.",
-        "A round trip is the time from a packet to the echo of its timestamp (RFC 7323) or to its acknowledgment, if "
-        "it was sent once; where the capture is in the middle, both parts together. A queue is what it takes longer "
+        "A round trip is the time from a packet, sent once, to the echo of its timestamp (RFC 7323) or to its "
+        "acknowledgment. Where the capture is in the middle, both parts are added. A queue is what it takes longer "
         "than the shortest one of its connection; where both directions carry data, what one direction takes longer.",
         "The line counts as full while nine of ten round trips wait for two packets or more.",
         "The queue at the losses, in time, packets and bytes, shows who drops: always the longest, tail drop; none, "

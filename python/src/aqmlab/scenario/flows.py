@@ -124,7 +124,7 @@ def group(found: dict[str, Any]) -> Group:
     """Return a group as the resolver describes it."""
     ((carrier, carried),) = json.loads(found["transport"]).items()
     source = json.loads(found["source"])
-    ((form, said),) = source.items() if isinstance(source, dict) else ((source, {}),)
+    ((form, keys),) = source.items() if isinstance(source, dict) else ((source, {}),)
     earliest, latest = found["start_ns"]
     flows = Flows(
         name=found["name"],
@@ -135,7 +135,7 @@ def group(found: dict[str, Any]) -> Group:
         traffic_class=found["class"],
         dscp=found["dscp"],
         transport=(carrier, carried),
-        source=(form, said),
+        source=(form, keys),
     )
     kept = {name: found[name] for name in ("count", "kind", "carrier", "written", "short")}
     return Group(**kept, texts=dict(found["texts"]), flows=flows)

@@ -148,7 +148,7 @@ class SourceKind:
         """What it is, and the keys that it sets by default."""
         usual = TRANSPORTS[self.transport].sets if self.form == "bulk" else {}
         sets = ":".join(f"{key}={value}" for key, value in usual.items())
-        return f"{self.summary}; {sets} unless told" if sets else self.summary
+        return f"{self.summary}; {sets} by default" if sets else self.summary
 
 
 def _keys(plain: list[dict[str, Any]]) -> tuple[Key, ...]:

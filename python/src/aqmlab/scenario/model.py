@@ -18,7 +18,7 @@ Data: TypeAlias = dict[str, Any]
 
 PLAIN: Final = "plain"
 UNDER_TEST: Final = "under_test"
-# How links on one medium share it; the first unless told.
+# How links on one medium share it; the first by default.
 TURNS: Final = "turns"
 ACCESS: Final = (TURNS, "backoff")
 
@@ -141,7 +141,7 @@ class Flows:
 
     def data(self) -> Data:
         """Return it as JSON data."""
-        (carrier, carried), (form, said) = self.transport, self.source
+        (carrier, carried), (form, keys) = self.transport, self.source
         fixed = {
             "count": self.count,
             "name": self.name,
@@ -150,7 +150,7 @@ class Flows:
             "class": self.traffic_class,
             "dscp": self.dscp,
             "transport": {carrier: carried},
-            "source": {form: said} if said else form,
+            "source": {form: keys} if keys else form,
         }
         return fixed | _given({"spacing_ns": self.spacing_ns, "from": list(self.sources), "to": list(self.sinks)})
 

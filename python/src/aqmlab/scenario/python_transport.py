@@ -1,6 +1,6 @@
 """Transports that Python drives: a protocol stack that does no I/O of its own becomes a kind of flow.
 
-An end is told of datagrams and of time, and says what it sends and when it wants to be asked again.
+An end receives datagrams and the time, and returns what it sends and when it wants to be asked again.
 
     class Steady(aqmlab.Transport):
         "Sends a datagram each millisecond."

@@ -131,12 +131,12 @@ def resolve(options: Options) -> Plan:
         captures=tuple(capture.name for capture in captures),
     )
     warmup = f"{MSER5} from {format_span(warmup_ns)}" if mser5 else format_span(warmup_ns)
-    told = _told(settings, {"warmup": warmup, "sample": format_span(sample_ns)})
+    echoed = _echoed(settings, {"warmup": warmup, "sample": format_span(sample_ns)})
     echo = {
         "rate": None if link.trace else format_rate(link.rate_bps),
         "link_trace": link.trace.name if link.trace else None,
         "link_trace_mean_rate": _mbit(link.rate_bps) if link.trace else None,
-        "rtt": told["rtt"],
+        "rtt": echoed["rtt"],
         "buffer": str(buffer),
         "flows": [group.short for group in groups],
         "groups": [group.data() for group in groups],
@@ -146,7 +146,7 @@ def resolve(options: Options) -> Plan:
         "ports": _measured(ports, layout, link) if len(ports) > 1 else {},
         "capture": [capture.name for capture in captures],
         "capture_figures": [_figures(capture.summary()) for capture in captures],
-        **told,
+        **echoed,
         "seeds": list(seeds),
         "aqm": [
             {
@@ -186,15 +186,15 @@ def resolve(options: Options) -> Plan:
     )
 
 
-def _told(settings: Settings, measured: dict[str, str]) -> dict[str, str]:
+def _echoed(settings: Settings, measured: dict[str, str]) -> dict[str, str]:
     """Return the settings in words, in the order of the options, and what follows from the option ``warmup``."""
-    told: dict[str, str] = {}
+    echoed: dict[str, str] = {}
     for one in OPTIONS:
         if one.field:
-            told[one.name] = one.write(settings[one.field])
+            echoed[one.name] = one.write(settings[one.field])
         elif one.name in measured:
-            told |= measured
-    return told
+            echoed |= measured
+    return echoed
 
 
 def count_runs(options: Options) -> int:

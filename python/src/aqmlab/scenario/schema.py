@@ -277,12 +277,13 @@ def _common_keys() -> dict[str, Schema]:
 def _source(form: str, kinds: list[SourceKind]) -> Schema:
     """Return the schema of a source that several kinds of flow share: their keys and constants."""
     keys = {key.field: _value(key) for kind in kinds for key in kind.keys}
-    said: dict[str, list[Any]] = {}
+    values_of: dict[str, list[Any]] = {}
     for kind in kinds:
         for name, value in kind.constants.items():
-            said.setdefault(name, []).append(value)
+            values_of.setdefault(name, []).append(value)
     constants: Schema = {
-        name: {"enum": values} if isinstance(values[0], str) else {"type": "boolean"} for name, values in said.items()
+        name: {"enum": values} if isinstance(values[0], str) else {"type": "boolean"}
+        for name, values in values_of.items()
     }
     fields = {**keys, **constants}
     return _object({form: _object(fields, required=[])}) if fields else {"const": form}

@@ -61,10 +61,9 @@ def conclusion(outcome: Outcome) -> list[str]:
         f"{len(scores)} settings tried, {seeds(outcome)} each: {every} within 10 % of every printed number.",
         f"Those listed here were run again with {outcome.fresh_seeds} seeds that chose nothing; in brackets what the "
         "seeds gave that chose them.",
-        f"The closest is {ratio(outcome.fresh[best.setting].distance)} ({ratio(best.distance)}) away on average. The "
-        f"setting with the most numbers within 10 % has {most('near')} of {best.numbers}, the one in which the most "
-        f"claims hold {most('holding')} of {len(best.grades)}, the one with the most that hold with their size "
-        f"{most('reproduced')} (judged by {judged}).",
+        f"The closest is {ratio(outcome.fresh[best.setting].distance)} ({ratio(best.distance)}) away on average.",
+        f"The best settings have {most('near')} of {best.numbers} numbers within 10 %, {most('holding')} of "
+        f"{len(best.grades)} claims that hold, and {most('reproduced')} with their size (judged by {judged}).",
     ]
 
 

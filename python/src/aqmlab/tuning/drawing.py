@@ -106,8 +106,8 @@ def _sensitivity(tuning: Tuning) -> Figure:
         name="sensitivity",
         title="Which parameters matter",
         caption=(
-            "Share of the variance over the space that a parameter explains alone (first-order Sobol index) and "
-            f"that it has a part in (total index), 95 % intervals by bootstrap; base {tuning.question['sensitivity']}"
+            "Share of the variance over the space: alone (first-order Sobol index) and with interactions (total "
+            f"index), with 95 % intervals by bootstrap; base {tuning.question['sensitivity']}"
             "; what is below 0 or above 1 is noise of the estimate"
         ),
         table=table,

@@ -213,7 +213,7 @@ KINDS: tuple[TopologyKind, ...] = (
     ),
     TopologyKind(
         "star",
-        "hosts around a switch, the AQM on its ports; to h0 unless told",
+        "hosts around a switch, the AQM on its ports; to h0 by default",
         (Count("hosts", "8", "hosts around the switch"),),
         _star,
         has_switches=True,
@@ -234,7 +234,7 @@ KINDS: tuple[TopologyKind, ...] = (
     ),
     TopologyKind(
         "campus",
-        "sites of 16 clients, 4 routers, a switch and 4 servers around a core, the AQM on each router's way to its "
+        "sites of 16 clients, 4 routers, a switch and 4 servers around a core, the AQM on each router's path to its "
         "switch; to the servers of the next site",
         (Count("clients", "16", "clients in all"),),
         _campus,
@@ -273,7 +273,7 @@ KINDS: tuple[TopologyKind, ...] = (
     TopologyKind(
         "asymmetric",
         "a downlink and a slower uplink, the AQM on both; both are measured",
-        (Rate("up", "rate of the way up; a tenth of the way down unless given"),),
+        (Rate("up", "rate of the uplink; by default a tenth of the downlink"),),
         _asymmetric,
     ),
 )

@@ -81,7 +81,7 @@ class Layout:
         self._taken.add(link.port)
 
     def both(self, start: str, end: str, rate_bps: int | None, delay_ns: int, there: Queue, back: Queue) -> None:
-        """Add a link each way, with their queues."""
+        """Add a link in each direction, with their queues."""
         self.link(start, end, rate_bps, delay_ns, there)
         self.link(end, start, rate_bps, delay_ns, back)
 

@@ -289,7 +289,7 @@ def a_suite_of_disciplines_takes_no_controls(aqmlab: Command, tiny: Path, of_con
         suites.find(str(of_controls))
 
 
-class _Turned(Native):
+class _Reversed(Native):
     """A second engine, in which two disciplines have changed places."""
 
     name = "linux"
@@ -307,8 +307,10 @@ class _Turned(Native):
 SHORT, LONG = "fifo limit 10p", "fifo limit 60p"
 
 
-def where_engines_turn_the_order_is_the_headline(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(engine.ENGINES, "linux", _Turned())
+def where_engines_reverse_the_order_is_the_headline(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(engine.ENGINES, "linux", _Reversed())
     (tiny / "one.toml").write_text(FILE.replace("seeds = 2", "seeds = 4"))
     outcome = suites.run_suite(
         suites.find(str(tiny)), [SHORT, LONG, "pie"], folder=tmp_path / "out", only=["1.1"], engine="native,linux",
@@ -316,7 +318,7 @@ def where_engines_turn_the_order_is_the_headline(tiny: Path, tmp_path: Path, mon
     )  # fmt: skip
     found = {one.aqms: one for one in engines.pairs(outcome) if one.metric == "qdelay_mean_ms"}
     assert found[SHORT, LONG].ahead == (SHORT, LONG)
-    assert found[SHORT, LONG].turns
+    assert found[SHORT, LONG].is_reversed
     assert len(found) == 3
     head, *rest = engines.headline(outcome)
     assert head.startswith("Of 6 comparisons of two disciplines, native and linux both tell ")

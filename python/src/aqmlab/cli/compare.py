@@ -125,7 +125,7 @@ class RunOptions:
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the command of a function; ``values`` are the options of a scenario, ``how`` those of `RunOptions`."""
     options = {one.name: (Many if one.many else OptText, option(one.name)) for one in OPTIONS}
-    hints = get_type_hints(RunOptions, include_extras=True)
+    of_run = get_type_hints(RunOptions, include_extras=True)
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
     for one in inspect.signature(function).parameters.values():
@@ -133,14 +133,14 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
             case "values":
                 parameters += [_parameter(name, Annotated[kind], None) for name, kind in options.items()]
             case "how":
-                parameters += [_parameter(one.name, hints[one.name], one.default) for one in fields(RunOptions)]
+                parameters += [_parameter(each.name, of_run[each.name], each.default) for each in fields(RunOptions)]
             case _:
                 parameters.append(one.replace(annotation=hints[one.name]))
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
         if "how" in hints:
-            given["how"] = RunOptions(**{name: given.pop(name) for name in hints})
+            given["how"] = RunOptions(**{name: given.pop(name) for name in of_run})
         if "values" in hints:
             # One that may be repeated is an empty list if it was not given.
             given["values"] = {name: given.pop(name) or None for name in options}

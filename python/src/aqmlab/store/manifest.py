@@ -40,7 +40,10 @@ def _from_3(manifest: dict[str, Any]) -> dict[str, Any]:
 def _from_4(manifest: dict[str, Any]) -> dict[str, Any]:
     """Version 4 had every key of the flows in their text."""
     for point in manifest["points"]:
-        point["scenario"][groups.KEY] = groups.of_texts(point["scenario"]["flows"])
+        scenario = point["scenario"]
+        scenario[groups.KEY] = groups.of_texts(scenario["flows"])
+        # Which of the keys were at their defaults it did not say.
+        scenario["flows"] = groups.heads(scenario)
     return manifest
 
 

@@ -1,6 +1,6 @@
 //! Ports whose device sends bursts: the device says what goes when, and the simulation carries it out.
 
-use super::state::Simulation;
+use super::state::{Channel, Simulation};
 use crate::network::port::PortId;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::topology::refused;
@@ -11,13 +11,6 @@ use aqm_core::units::{Rate, Span};
 use aqm_path::device::channel::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
 use aqm_path::device::supervised::Supervised;
 use aqm_path::kind::Site;
-
-/// A device with the ports that it serves; the first of them has its events.
-pub(crate) struct Channel {
-    /// Out while it is asked: it asks for packets itself.
-    pub(crate) device: Option<Box<Supervised>>,
-    pub(crate) ports: Vec<PortId>,
-}
 
 /// The queues of a channel's ports.
 struct OfPorts<'a>(&'a mut Simulation);

@@ -1,6 +1,5 @@
 //! What a simulation consists of.
 
-use super::channels::Channel;
 use super::invariants::faults::Faults;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::held::Held;
@@ -21,6 +20,7 @@ use crate::traffic::application::Application;
 use aqm_core::backlog::Backlog;
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Span, Time};
+use aqm_path::device::supervised::Supervised;
 use aqm_path::medium::Medium;
 use std::collections::BTreeMap;
 
@@ -107,6 +107,13 @@ pub(crate) struct Simulation {
     pub(crate) samples: usize,
     /// The measured ports.
     pub(crate) measured: Vec<PortId>,
+}
+
+/// A device that sends bursts, with the ports that it serves; the first of them has its events.
+pub(crate) struct Channel {
+    /// Out while it is asked: it asks for packets itself.
+    pub(crate) device: Option<Box<Supervised>>,
+    pub(crate) ports: Vec<PortId>,
 }
 
 /// An application with the flows of its directions.

@@ -17,8 +17,11 @@ pub struct LinkKind {
     /// Its parameters.
     pub params: &'static [ParamSpec],
     /// Builds the device that serves the links of one medium.
-    pub build: fn(&Params, Site<'_>) -> Result<Box<dyn Device>, InputError>,
+    pub build: fn(&Params, Site<'_>) -> Built,
 }
+
+/// A device, or why there is none.
+pub type Built = Result<Box<dyn Device>, InputError>;
 
 /// Where a device is built.
 pub struct Site<'a> {
@@ -71,7 +74,7 @@ impl KindSpec {
     ///
     /// # Errors
     /// What cannot be, of its parameters together or with its links.
-    pub fn build(&self, site: Site<'_>) -> Result<Box<dyn Device>, InputError> {
+    pub fn build(&self, site: Site<'_>) -> Built {
         (self.kind.build)(&self.params, site).map_err(|error| error.within(self.kind.name))
     }
 }

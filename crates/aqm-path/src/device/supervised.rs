@@ -300,7 +300,9 @@ mod tests {
             let verdict = device.check(Time::ZERO).expect_err(says);
             assert!(verdict.contains(says), "{verdict}");
         }
-        let said: [(&str, fn(Time, &mut dyn Queues, &mut Vec<Transmitted>) -> Next); 6] = [
+        /// Says what is next.
+        type Say = fn(Time, &mut dyn Queues, &mut Vec<Transmitted>) -> Next;
+        let said: [(&str, Say); 6] = [
             ("it sends packets in no burst", |now, queues, sent| {
                 alone(now, queues, sent);
                 Next::Idle

@@ -33,6 +33,19 @@ class Stations(Classful):
     def class_of(self, packet: Packet) -> int:
         return min(packet.station, len(self.children) - 1)
 
+    def makes_room(self, number: int, now: int) -> bool:
+        """Linux drops from the longest: here of the station that would be the longest with the packet."""
+        while sum(map(self.size, range(len(self.children)))) >= self.limit:
+            others = [(self.size(n), n) for n in range(len(self.children)) if n != number]
+            most, longest = max(others, default=(0, 0))
+            if most <= self.size(number) + 1:
+                longest = number
+            victim = self.victim(longest, now) if self.size(longest) else None
+            if victim is None:
+                return False
+            self.log("dropped", victim.number, "overlimit")
+        return True
+
     def dequeue_for(self, station: int, now: int) -> Packet | None:
         number = min(station, len(self.children) - 1)
         head = self.head(number, now)

@@ -10,10 +10,10 @@
 //! See `aqmlab aqm show airtime_fq`.
 //!
 //! # Deviations
-//! The host numbers the stations, and says what a transmission took and what rate it expects; without
-//! a shared medium there is one station. Each station has flow queues of its own, where Linux and the paper share
-//! theirs among all. The limit of all takes its room from the longest station, whose discipline chooses the packet; in Linux the
-//! longest flow of all loses it. Access categories are the host's: it has one of these for each.
+//! The host numbers the stations, and says what a transmission took and what rate it expects; without a shared medium
+//! there is one station. Each station has flow queues of its own, where Linux and the paper share theirs among all. At the
+//! limit of all the longest station loses a packet, which its discipline chooses; in Linux it is the longest flow of all.
+//! Access categories are the host's: it has one of these for each.
 //!
 //! # Promises
 //! Order kept within a flow as the child keeps it; children decide on drops and marks, except at the limit of all. Stations

@@ -269,7 +269,9 @@ impl<S: Scheduler> Classful<S> {
         let fits = self.pushout && !Backlog::default().would_exceed(self.limit, length);
         while fits && self.backlog.would_exceed(self.limit, length) {
             let backlogs = self.classes.iter().map(|class| class.backlog);
-            let Some(longer) = longer(backlogs, number, length, self.limit) else { return false };
+            // A station that is the longest gives up a packet of its own, which its discipline chooses: a sparse flow passes.
+            let own = (self.layout.by_station && self.classes[number].backlog.packets > 0).then_some(number);
+            let Some(longer) = longer(backlogs, number, length, self.limit).or(own) else { return false };
             let before = self.backlog;
             if let Some(packet) = self.evict_from(longer, cx) {
                 cx.drop(packet, DropReason::Overlimit);

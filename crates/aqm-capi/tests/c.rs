@@ -70,10 +70,10 @@ fn the_example_has_the_toys_results_with_a_fifo_and_a_shorter_queue_with_codel()
     assert!(after < before / 2.0, "{before} ms with a tail drop, {after} ms with CoDel");
     let wrong = Command::new(&ours).arg("coddel").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    let said = String::from_utf8(wrong.stderr).unwrap();
-    assert!(said.starts_with("unknown discipline 'coddel', did you mean 'codel'?"), "{said}");
+    let error = String::from_utf8(wrong.stderr).unwrap();
+    assert!(error.starts_with("unknown discipline 'coddel', did you mean 'codel'?"), "{error}");
     let page = std::fs::read_to_string(Path::new(HERE).join("../../docs/how-to/c.md")).unwrap();
-    for shown in [expected, with_codel, said] {
+    for shown in [expected, with_codel, error] {
         assert!(page.contains(&shown), "docs/how-to/c.md does not show: {shown}");
     }
 }

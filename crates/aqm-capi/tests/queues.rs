@@ -88,22 +88,22 @@ fn by_itself(text: &str) -> Vec<String> {
     let link = Link { rate: Rate::from_mbit(8), mtu: 1514, overhead: 14 };
     let mut qdisc = Spec::parse(text).unwrap().build(link, Random::stream(7, "bottleneck")).unwrap();
     assert!(!qdisc.emits(), "{text}: the library has no way to send packets");
-    let mut told = Reports::default();
+    let mut decisions = Reports::default();
     for (now, arriving) in calls() {
         while let Some(due) = qdisc.next_wakeup().filter(|due| due.as_nanos() <= now) {
-            qdisc.wake(due, &mut told);
+            qdisc.wake(due, &mut decisions);
         }
         let now = Time::from_nanos(now);
         if let Some(cookie) = arriving {
-            qdisc.enqueue(packet(cookie), now, &mut told);
-        } else if let Some(packet) = qdisc.dequeue(now, &mut told) {
+            qdisc.enqueue(packet(cookie), now, &mut decisions);
+        } else if let Some(packet) = qdisc.dequeue(now, &mut decisions) {
             let waited = now.since(packet.arrival).as_nanos();
-            told.0.push(format!("left {} {waited} {}", packet.cookie, packet.ecn as u8));
+            decisions.0.push(format!("left {} {waited} {}", packet.cookie, packet.ecn as u8));
         }
     }
     let counters = qdisc.counters();
-    told.0.push(format!("{} {} {}", counters.departed, counters.dropped_total(), counters.marked));
-    told.0
+    decisions.0.push(format!("{} {} {}", counters.departed, counters.dropped_total(), counters.marked));
+    decisions.0
 }
 
 /// The answer of a call that writes one.
@@ -116,39 +116,39 @@ fn answer<T>(call: impl FnOnce(*mut T) -> Status) -> Option<T> {
     }
 }
 
-fn fetch(queue: *mut Handle, told: &mut Vec<String>) {
+fn fetch(queue: *mut Handle, decisions: &mut Vec<String>) {
     while let Some(event) = answer::<Event>(|event| unsafe { aqmlab_next_event(queue, event) }) {
         let what = if event.kind == EventKind::AqmlabDropped { "dropped" } else { "marked" };
-        told.push(format!("{what} {} {}", event.cookie, event.reason));
+        decisions.push(format!("{what} {} {}", event.cookie, event.reason));
     }
 }
 
 fn behind_the_border(text: &str) -> Vec<String> {
     let queue = made(text);
-    let mut told = Vec::new();
+    let mut decisions = Vec::new();
     for (now, arriving) in calls() {
         while let Some(due) =
             answer(|due| unsafe { aqmlab_next_wakeup(queue, due) }).filter(|due| *due <= now)
         {
             assert_eq!(aqmlab_wake(queue, due), Status::AqmlabOk);
-            fetch(queue, &mut told);
+            fetch(queue, &mut decisions);
         }
         if let Some(cookie) = arriving {
             assert_eq!(arrive(queue, packet(cookie), now), Status::AqmlabOk);
-            fetch(queue, &mut told);
+            fetch(queue, &mut decisions);
         } else {
             let left = answer::<Departure>(|departure| unsafe { aqmlab_dequeue(queue, now, departure) });
-            fetch(queue, &mut told);
+            fetch(queue, &mut decisions);
             if let Some(Departure { cookie, sojourn_ns, ecn }) = left {
-                told.push(format!("left {cookie} {sojourn_ns} {ecn}"));
+                decisions.push(format!("left {cookie} {sojourn_ns} {ecn}"));
             }
         }
     }
     let counters = answer::<Counters>(|counters| unsafe { aqmlab_get_counters(queue, counters) }).unwrap();
     assert_eq!(counters.arrived, counters.departed + counters.dropped + counters.queued);
     assert_eq!(aqmlab_free(queue), Status::AqmlabOk);
-    told.push(format!("{} {} {}", counters.departed, counters.dropped, counters.marked));
-    told
+    decisions.push(format!("{} {} {}", counters.departed, counters.dropped, counters.marked));
+    decisions
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn every_discipline_decides_as_without_the_border() {
     for info in DISCIPLINES {
         for preset in info.presets {
             let text = format!("{}:{}", info.name, preset.name);
-            let told = behind_the_border(&text);
-            assert!(told.len() > PACKETS as usize / 4, "{text}");
-            assert!(told == by_itself(&text), "{text}");
+            let decisions = behind_the_border(&text);
+            assert!(decisions.len() > PACKETS as usize / 4, "{text}");
+            assert!(decisions == by_itself(&text), "{text}");
         }
     }
 }
@@ -166,25 +166,25 @@ fn every_discipline_decides_as_without_the_border() {
 #[test]
 fn an_ack_filter_reads_the_headers_of_tcp() {
     let text = "cake bandwidth 8mbit ack-filter";
-    let told = behind_the_border(text);
+    let decisions = behind_the_border(text);
     let redundant = format!(" {}", DropReason::Redundant as u8);
-    assert!(told.iter().any(|fate| fate.starts_with("dropped") && fate.ends_with(&redundant)));
-    assert!(told == by_itself(text));
+    assert!(decisions.iter().any(|fate| fate.starts_with("dropped") && fate.ends_with(&redundant)));
+    assert!(decisions == by_itself(text));
 }
 
 #[test]
 fn a_change_acts_from_then_on() {
     let queue = made("fifo limit 1p");
-    let mut told = Vec::new();
+    let mut decisions = Vec::new();
     for cookie in 0..5 {
         if cookie == 2 {
             let changed = unsafe { aqmlab_change(queue, c"limit".as_ptr(), c"3p".as_ptr(), cookie) };
             assert_eq!(changed, Status::AqmlabOk);
         }
         assert_eq!(arrive(queue, packet(cookie), cookie), Status::AqmlabOk);
-        fetch(queue, &mut told);
+        fetch(queue, &mut decisions);
     }
-    assert_eq!(told, ["dropped 1 1", "dropped 4 1"]);
+    assert_eq!(decisions, ["dropped 1 1", "dropped 4 1"]);
     assert_eq!(aqmlab_free(queue), Status::AqmlabOk);
 }
 

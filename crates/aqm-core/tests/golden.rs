@@ -137,7 +137,7 @@ fn story(spec: &Spec, workload: &Workload) -> String {
             }
             What::Marked(packet, _) => writeln!(text, "{micros:9} us  {packet:5}  marked"),
             What::Emitted(Emission { flow, values, .. }) => {
-                writeln!(text, "{micros:9} us  flow {flow} is told {values:?}")
+                writeln!(text, "{micros:9} us  flow {flow} gets {values:?}")
             }
             What::Departed(_) => Ok(()),
         }

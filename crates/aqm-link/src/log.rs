@@ -1,6 +1,6 @@
 //! The record of every call into a discipline: what the discipline saw, when, and what it decided.
 //!
-//! A log is a sequence of rows of [`ROW_BYTES`] bytes, little-endian. What is told of a packet is told where it
+//! A log is a sequence of rows of [`ROW_BYTES`] bytes, little-endian. What a log says of a packet stands where it
 //! arrives; later rows name it by its number. Calls are `arrive`, `depart` (a packet was taken), `nothing` (none was)
 //! and `wake`; `drop` and `mark` are decisions, behind the arrival or before the row of any other call in which they
 //! were made. [`replay`] makes the same calls again, and a discipline that is a function of its calls and its seed writes
@@ -140,7 +140,7 @@ pub fn replay(line: &Line, name: &str, seed: u64, path: &Path) -> Result<Replaye
     let unread = |error| LinkError::machine(&path.display().to_string(), &error);
     let mut from = BufReader::new(File::open(path).map_err(unread)?);
     let mut qdisc = line.discipline(name, seed)?;
-    let mut told = Retold { log: Log::new(Vec::new()), now: Time::ZERO };
+    let mut rewriter = Rewriter { log: Log::new(Vec::new()), now: Time::ZERO };
     // Rows that were read and not yet repeated.
     let (mut awaited, mut row) = (Vec::new(), [0; ROW_BYTES]);
     let mut replayed = Replayed { calls: 0, parts_at: None };
@@ -150,31 +150,31 @@ pub fn replay(line: &Line, name: &str, seed: u64, path: &Path) -> Result<Replaye
         if is_call {
             replayed.calls += 1;
             let now = Time::from_nanos(u64::from_le_bytes(bytes(&row, 0)));
-            told.now = now;
+            rewriter.now = now;
             if row[44] == RowKind::Arrive as u8 {
                 // Its decisions follow it: those of the last call are complete.
                 let packet = arrived(&row);
-                told.log.arrive(&packet, now);
-                qdisc.enqueue(packet, now, &mut told);
+                rewriter.log.arrive(&packet, now);
+                qdisc.enqueue(packet, now, &mut rewriter);
             } else if row[44] == RowKind::Wake as u8 {
-                qdisc.wake(now, &mut told);
-                told.log.woken(now);
+                qdisc.wake(now, &mut rewriter);
+                rewriter.log.woken(now);
             } else {
-                let packet = qdisc.dequeue(now, &mut told);
-                told.log.dequeued(packet.as_ref(), now);
+                let packet = qdisc.dequeue(now, &mut rewriter);
+                rewriter.log.dequeued(packet.as_ref(), now);
             }
         }
         awaited.extend_from_slice(&row);
-        let common = awaited.len().min(told.log.to.len());
-        if let Some(at) = (0..common).find(|at| awaited[*at] != told.log.to[*at]) {
+        let common = awaited.len().min(rewriter.log.to.len());
+        if let Some(at) = (0..common).find(|at| awaited[*at] != rewriter.log.to[*at]) {
             replayed.parts_at = Some(compared + (at / ROW_BYTES) as u64);
             return Ok(replayed);
         }
         compared += (common / ROW_BYTES) as u64;
         awaited.drain(..common);
-        told.log.to.drain(..common);
+        rewriter.log.to.drain(..common);
     }
-    if awaited.len() + told.log.to.len() > 0 {
+    if awaited.len() + rewriter.log.to.len() > 0 {
         replayed.parts_at = Some(compared);
     }
     Ok(replayed)
@@ -219,12 +219,12 @@ fn arrived(row: &[u8; ROW_BYTES]) -> Packet {
 }
 
 /// Writes the decisions of a replay.
-struct Retold {
+struct Rewriter {
     log: Log<Vec<u8>>,
     now: Time,
 }
 
-impl Observer for Retold {
+impl Observer for Rewriter {
     fn on_drop(&mut self, packet: Packet, reason: DropReason, _point: DropPoint) {
         self.log.dropped(&packet, reason, self.now);
     }

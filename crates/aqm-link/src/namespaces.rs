@@ -60,12 +60,12 @@ fn iproute2(program: &str, batch: &str, namespace: RawFd, kept: Vec<RawFd>) -> R
     command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     process::starts_in(&mut command, namespace, kept, None);
     let mut child = command.spawn().map_err(|error| fails(format!("cannot be run: {error}")))?;
-    let told = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(batch.as_bytes()));
-    let output = child.wait_with_output().and_then(|output| told.map(|()| output));
+    let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(batch.as_bytes()));
+    let output = child.wait_with_output().and_then(|output| written.map(|()| output));
     let output = output.map_err(|error| fails(error.to_string()))?;
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(fails(said.lines().next().unwrap_or("failed").to_string()))
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(fails(errors.lines().next().unwrap_or("failed").to_string()))
 }

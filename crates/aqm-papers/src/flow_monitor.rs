@@ -416,7 +416,7 @@ mod tests {
         Backlog { packets, bytes: 0 }
     }
 
-    fn told(monitor: &mut FlowMonitor, end: Time) -> impl Fn(&str) -> f64 + use<> {
+    fn value_of(monitor: &mut FlowMonitor, end: Time) -> impl Fn(&str) -> f64 + use<> {
         let values = reported(monitor, end);
         move |name: &str| values[name]
     }
@@ -433,11 +433,11 @@ mod tests {
         monitor.on_received(&at(0, &back), ms(32));
         monitor.on_sent(&at(2, &packet(1, false, 1000)), ms(40)); // nothing of it arrives
         monitor.take_sample(ms(100));
-        let told = told(&mut monitor, ms(100));
+        let value_of = value_of(&mut monitor, ms(100));
         // (10 + 30) / 2 there, 2 back; 16 kbit in 30 ms, 320 bit in 2 ms; 30 and 2 ms.
-        assert_eq!(told("flowmon_delay_ms"), 11.0);
-        assert!((told("flowmon_throughput_kbit") - (16.0 / 0.03 + 0.32 / 0.002) / 2.0).abs() < 1e-9);
-        assert!((told("flowmon_fct_s") - 0.016).abs() < 1e-12);
+        assert_eq!(value_of("flowmon_delay_ms"), 11.0);
+        assert!((value_of("flowmon_throughput_kbit") - (16.0 / 0.03 + 0.32 / 0.002) / 2.0).abs() < 1e-9);
+        assert!((value_of("flowmon_fct_s") - 0.016).abs() < 1e-12);
     }
 
     #[test]
@@ -452,9 +452,9 @@ mod tests {
         monitor.take_sample(ms(5_000)); // without a loss: not part of the mean
         monitor.on_drop(&dropped(at(4, &there), DropReason::Congestion, DropPoint::Enqueue), ms(6));
         monitor.take_sample(ms(10_900)); // it looks at 10 s, when 9.85 s have passed
-        assert_eq!(told(&mut monitor, ms(10_900))("flowmon_loss_ratio"), 0.2);
+        assert_eq!(value_of(&mut monitor, ms(10_900))("flowmon_loss_ratio"), 0.2);
         monitor.take_sample(ms(11_000));
-        assert_eq!(told(&mut monitor, ms(11_000))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
+        assert_eq!(value_of(&mut monitor, ms(11_000))("flowmon_loss_ratio"), (0.2 + 0.3) / 2.0);
     }
 
     #[test]
@@ -478,12 +478,12 @@ mod tests {
         });
         monitor.on_drop(&drop(0, DropReason::Congestion, DropPoint::Dequeue, 1, 10), ms(10));
         monitor.leaves(6, 0, ms(24), Span::from_millis(24));
-        let told = told(&mut monitor, ms(100));
-        assert_eq!(told("flowmon_queue_packets"), (28.0 + 21.0) / 13.0);
-        assert_eq!(told("flowmon_queue_with_zeros_packets"), (28.0 + 21.0) / 14.0);
-        assert_eq!(told("flowmon_sojourn_ms"), (6.0 * 10.0 + 24.0) / 7.0);
+        let value_of = value_of(&mut monitor, ms(100));
+        assert_eq!(value_of("flowmon_queue_packets"), (28.0 + 21.0) / 13.0);
+        assert_eq!(value_of("flowmon_queue_with_zeros_packets"), (28.0 + 21.0) / 14.0);
+        assert_eq!(value_of("flowmon_sojourn_ms"), (6.0 * 10.0 + 24.0) / 7.0);
         // Properly, only what leaves has a sojourn time.
-        assert_eq!(told("all_queues_sojourn_mean_ms"), 24.0);
+        assert_eq!(value_of("all_queues_sojourn_mean_ms"), 24.0);
     }
 
     #[test]
@@ -502,7 +502,7 @@ mod tests {
         // A segment that is sent again has its old number.
         monitor.enters(6, 1, ms(700));
         monitor.leaves(2, 1, ms(740), Span::ZERO);
-        assert_eq!(told(&mut monitor, ms(1000))("flowmon_sojourn_ms"), (60.0 + 550.0 + 40.0) / 3.0);
+        assert_eq!(value_of(&mut monitor, ms(1000))("flowmon_sojourn_ms"), (60.0 + 550.0 + 40.0) / 3.0);
     }
 
     #[test]
@@ -514,12 +514,12 @@ mod tests {
         monitor.enters(1, 2, Time::from_nanos(29_100_000));
         monitor.leaves(0, 1, Time::from_nanos(14_700_000), Span::from_micros(14_700));
         monitor.leaves(1, 0, ms(30), Span::from_micros(900));
-        let told = told(&mut monitor, ms(100));
+        let value_of = value_of(&mut monitor, ms(100));
         assert_eq!(
-            (told("flowmon_queue_packets"), told("flowmon_queue_with_zeros_packets")),
+            (value_of("flowmon_queue_packets"), value_of("flowmon_queue_with_zeros_packets")),
             (4.0 / 3.0, 1.0)
         );
-        assert_eq!(told("flowmon_sojourn_ms"), 14.0);
+        assert_eq!(value_of("flowmon_sojourn_ms"), 14.0);
     }
 
     #[test]
@@ -532,6 +532,6 @@ mod tests {
         monitor.leaves(0, 1, ms(20), Span::from_millis(20));
         monitor.leaves(1, 0, ms(30), Span::from_millis(20));
         // 10 ms of one, 10 of two, 10 of one, in 100.
-        assert!((told(&mut monitor, ms(100))("all_queues_mean_packets") - 0.4).abs() < 1e-12);
+        assert!((value_of(&mut monitor, ms(100))("all_queues_mean_packets") - 0.4).abs() < 1e-12);
     }
 }

@@ -30,7 +30,7 @@ struct Module {
 struct Run {
     stepped: Stepped,
     /// Points of the series that the host has.
-    told: usize,
+    shown: usize,
 }
 
 thread_local!(static MODULE: RefCell<Module> = RefCell::default());
@@ -72,7 +72,7 @@ extern "C" fn start(seed: u64) -> usize {
         let scenario = Scenario::from_json(question(module)?).map_err(|error| error.of_option("scenario"))?;
         let aqm = aqm_scenario::discipline(&scenario.aqm)?;
         let stepped = Stepped::new(&aqm, &scenario, &module.inputs, seed)?;
-        module.run = Some(Run { stepped, told: 0 });
+        module.run = Some(Run { stepped, shown: 0 });
         Ok(json!({}))
     })
 }
@@ -85,8 +85,8 @@ extern "C" fn step(until_ns: u64) -> usize {
         let run = module.run.as_mut().ok_or_else(no_run)?;
         let span = Time::from_nanos(until_ns).since(run.stepped.now());
         run.stepped.advance(span)?;
-        let series = run.stepped.series_after(run.told);
-        run.told += series.time_s.len();
+        let series = run.stepped.series_after(run.shown);
+        run.shown += series.time_s.len();
         Ok(json!({"reached_ns": run.stepped.now().as_nanos(), "series": series}))
     })
 }

@@ -10,9 +10,9 @@ pub fn same_name(left: &str, right: &str) -> bool {
     left.len() == right.len() && left.bytes().zip(right.bytes()).all(|(l, r)| plain(l) == plain(r))
 }
 
-/// More names than these are not all told.
+/// More names than these are not all listed.
 const MOST_TOLD: usize = 16;
-/// How many of them are told instead: the nearest.
+/// How many of them are listed instead: the nearest.
 const NEAREST: usize = 3;
 
 /// Of a few names all (`known are a, b`), of many the nearest.

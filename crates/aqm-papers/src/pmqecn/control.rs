@@ -1,5 +1,5 @@
 //! The control plane: each period it measures what arrived, solves the optimization for each port, and installs weights,
-//! thresholds and the rates that senders are told.
+//! thresholds and the rates of which senders are notified.
 
 use super::evolution::Evolution;
 use super::optimizer::{Class, Objective, Optimizer, Quality};
@@ -17,7 +17,7 @@ pub struct Registers {
     pub waits: RegisterId,
     /// omega_i, packets in a round.
     pub weights: RegisterId,
-    /// K_i, packets beyond which senders are told.
+    /// K_i, packets beyond which senders are notified.
     pub thresholds: RegisterId,
     /// lambda_i, packets per second.
     pub rates: RegisterId,

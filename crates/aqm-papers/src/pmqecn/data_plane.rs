@@ -78,7 +78,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec::choice(
         "strategy",
         &["pmqecn", "dcqcn", "p4qcn", "tcn", "none"],
-        "What is marked or told: pmqecn the virtual queue, p4qcn the source and dcqcn the packet at the port's queue, tcn the \
+        "What is marked or notified: pmqecn the virtual queue, p4qcn the source and dcqcn the packet at the port's queue, tcn the \
          packet that waited long",
         "Liu et al. 2024, section Experiment",
     ),
@@ -207,7 +207,7 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec::flag("int", false, "Lets packets carry on what their queues were", AUTHORS),
 ];
 
-/// What is marked, or told to sources.
+/// What is marked, or notified to sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {
     Pmqecn,
@@ -423,7 +423,7 @@ mod tests {
         bands: [VecDeque<Packet>; BANDS],
         room: usize,
         drops: usize,
-        told: Vec<[u64; 3]>,
+        notified: Vec<[u64; 3]>,
         marked: usize,
     }
 
@@ -436,7 +436,7 @@ mod tests {
             let rates = vec![Rate::from_bits_per_sec(800_000)];
             let site = Site { rates, random: Random::seeded(1) };
             let program = ProgramSpec::parse_among(text, crate::PROGRAMS).unwrap().build(site).unwrap();
-            Port { program, bands: Default::default(), room, drops: 0, told: Vec::new(), marked: 0 }
+            Port { program, bands: Default::default(), room, drops: 0, notified: Vec::new(), marked: 0 }
         }
 
         fn put(&mut self, class: usize) {
@@ -462,7 +462,7 @@ mod tests {
             let packets = self.bands.iter().map(VecDeque::len).sum::<usize>() as u64;
             let queue = QueueView { packets, bytes: 100 * packets, sojourn: Span::from_millis(packets) };
             let egress = self.program.on_egress(&view(&packet), &queue);
-            self.told.extend(egress.emit.map(|emission| emission.values));
+            self.notified.extend(egress.emit.map(|emission| emission.values));
             self.marked += usize::from(egress.mark);
             Some(packet.flow as usize)
         }
@@ -571,7 +571,7 @@ mod tests {
         (0..4).for_each(|_| port.put(0));
         while port.send().is_some() {}
         // Ten of the second class: behind the first four of them more than five wait. No rates are known yet.
-        assert_eq!(port.told, [13, 12, 11, 10].map(|packets| [packets, 0, 0]));
+        assert_eq!(port.notified, [13, 12, 11, 10].map(|packets| [packets, 0, 0]));
         assert_eq!(port.marked, 0);
     }
 
@@ -592,7 +592,7 @@ mod tests {
 
     #[test]
     fn the_other_strategies_go_by_the_port_or_by_the_wait() {
-        for (strategy, told, marked) in [
+        for (strategy, notified, marked) in [
             ("p4qcn threshold 11", 4, 0),
             ("dcqcn threshold 11", 0, 4),
             ("tcn sojourn 8ms", 0, 7),
@@ -601,13 +601,13 @@ mod tests {
             let mut port = Port::new(&format!("pmqecn strategy {strategy}"), 64);
             (0..15).for_each(|number| port.put(number % 3));
             while port.send().is_some() {}
-            assert_eq!((port.told.len(), port.marked), (told, marked), "{strategy}");
+            assert_eq!((port.notified.len(), port.marked), (notified, marked), "{strategy}");
         }
     }
 
     #[test]
     fn sources_without_ecn_are_notified_if_all_are_but_never_marked() {
-        for (text, told) in [
+        for (text, notified) in [
             ("pmqecn threshold 5", 0),
             ("pmqecn threshold 5 notify all", 9),
             ("pmqecn strategy p4qcn threshold 11 notify all", 4),
@@ -616,7 +616,7 @@ mod tests {
             let mut port = Port::new(text, 64);
             (0..15).for_each(|_| port.put_with(1, Ecn::NotEct));
             while port.send().is_some() {}
-            assert_eq!((port.told.len(), port.marked), (told, 0), "{text}");
+            assert_eq!((port.notified.len(), port.marked), (notified, 0), "{text}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The two-layer optimization (equations 9 to 14, algorithm 2): from what arrives, the best service rates and with them
-//! weights and marking thresholds; from those, the best arrival rates, which senders are told.
+//! weights and marking thresholds; from those, the best arrival rates, of which senders are notified.
 //!
 //! # Objectives
 //! Each class has two (equations 11 to 13), which are added, weighted by the class's share of the service and summed
@@ -289,8 +289,8 @@ mod tests {
         assert_eq!(solution.infeasible, Some(Infeasible::Overload));
         assert_eq!(solution.service, [1000.0 / 3.0; 3]);
         assert_eq!(solution.thresholds, [22; 3]);
-        let told: f64 = solution.arrival.iter().sum();
-        assert!((300.0..1000.0).contains(&told), "{solution:?}");
+        let admitted: f64 = solution.arrival.iter().sum();
+        assert!((300.0..1000.0).contains(&admitted), "{solution:?}");
     }
 
     #[test]

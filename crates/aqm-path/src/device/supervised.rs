@@ -302,7 +302,7 @@ mod tests {
         }
         /// Says what is next.
         type Say = fn(Time, &mut dyn Queues, &mut Vec<Transmitted>) -> Next;
-        let said: [(&str, Say); 6] = [
+        let statements: [(&str, Say); 6] = [
             ("it sends packets in no burst", |now, queues, sent| {
                 alone(now, queues, sent);
                 Next::Idle
@@ -325,7 +325,7 @@ mod tests {
                 Next::Burst { start: now + Span::from_millis(2), end: now + Span::from_millis(1) }
             }),
         ];
-        for (says, fault) in said {
+        for (says, fault) in statements {
             let verdict = verdict(fault).expect_err(says);
             assert!(verdict.contains(says), "{verdict}");
         }

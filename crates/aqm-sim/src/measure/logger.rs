@@ -327,12 +327,12 @@ impl FlowLog {
             write(&mut self.events, now, "quic:congestion_state_updated", reduced);
         }
         self.lost = lost;
-        let told = Metrics {
+        let metrics = Metrics {
             smoothed_rtt: client.rtt().map(millis),
             congestion_window: client.window(),
             ..Metrics::default()
         };
-        self.measure(told, now);
+        self.measure(metrics, now);
     }
 
     fn enter(&mut self, state: &'static str, trigger: Option<&'static str>, now: Time) {

@@ -313,7 +313,9 @@ impl Metrics {
         put(&DROPS, port.passed.dropped as f64);
         put(&DROPS_EARLY, port.passed.early as f64);
         put(&MARKS, port.passed.marked as f64);
-        for (column, share) in port.classified.iter().flat_map(|said| CLASSIFIED.iter().zip(said.shares())) {
+        for (column, share) in
+            port.classified.iter().flat_map(|answers| CLASSIFIED.iter().zip(answers.shares()))
+        {
             put(column, share);
         }
         let probes = part.within("probe");

@@ -249,7 +249,7 @@ mod tests {
     fn equal_routes_are_shared_by_choice_and_a_choice_is_kept() {
         let mut network = Network::default();
         let [a, z] = ["a", "z"].map(|name| network.node(name.to_owned()));
-        let ways: Vec<_> = (0..4)
+        let paths: Vec<_> = (0..4)
             .map(|spine| {
                 let spine = network.node(format!("s{spine}"));
                 let back = join(&mut network, spine, a, 1); // so that it is not a leaf
@@ -262,11 +262,11 @@ mod tests {
         for choice in 1..=400 {
             let route = routes.route(&network, a, z, choice).unwrap();
             assert_eq!(routes.route(&network, a, z, choice), Some(route.clone()));
-            let way = ways.iter().position(|way| route == [way.0, way.1]).expect("one of the four");
-            used[way] += 1;
+            let path = paths.iter().position(|path| route == [path.0, path.1]).expect("one of the four");
+            used[path] += 1;
         }
         assert!(used.iter().all(|count| (70..=130).contains(count)), "{used:?}");
-        assert_eq!(routes.route(&network, a, z, 0), Some(vec![ways[0].0, ways[0].1]));
+        assert_eq!(routes.route(&network, a, z, 0), Some(vec![paths[0].0, paths[0].1]));
     }
 
     /// Two links, there and back.

@@ -119,14 +119,14 @@ impl Simulation {
                 own.ring.push_front(frame.id);
             }
         }
-        let mut told: Vec<(PortId, Sent)> = Vec::new();
+        let mut reports: Vec<(PortId, Sent)> = Vec::new();
         for Transmitted { frame, airtime, attempts, outcome, .. } in burst {
             let (port, station) = (frame.port as PortId, frame.station);
             if *outcome == Outcome::Lost {
                 self.ports[port].leave(frame.length);
                 self.lose_on_wire(port, frame.id);
             }
-            let place = told.iter().position(|(of, sent)| *of == port && sent.station == station);
+            let place = reports.iter().position(|(of, sent)| *of == port && sent.station == station);
             let place = place.unwrap_or_else(|| {
                 let nothing = Sent {
                     station,
@@ -137,15 +137,15 @@ impl Simulation {
                     received: false,
                     expected: None,
                 };
-                told.push((port, nothing));
-                told.len() - 1
+                reports.push((port, nothing));
+                reports.len() - 1
             });
-            let (_, sent) = &mut told[place];
+            let (_, sent) = &mut reports[place];
             sent.delivered += u16::from(*outcome == Outcome::Delivered);
             sent.attempts += attempts;
             sent.airtime += *airtime;
         }
-        for (port, sent) in told {
+        for (port, sent) in reports {
             self.tell(port, &sent);
         }
     }

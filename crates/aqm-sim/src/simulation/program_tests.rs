@@ -91,10 +91,10 @@ fn what_a_program_emits_is_a_packet_that_takes_its_time_to_the_source() {
             scenario("fifo limit 1000p", ONE, &json!({ "program": "dscp threshold 1b notify" }), 1);
         scenario["duration_ns"] = json!(nanos);
         let setup = run(&scenario, |_| ());
-        let told = setup.simulation.flows[0].session.ledger.received.feedback;
+        let delivered = setup.simulation.flows[0].session.ledger.received.feedback;
         let metrics = report(setup, Time::from_nanos(nanos)).unwrap().metrics;
-        assert_eq!(metrics["feedback_delivered"], told as f64);
-        (metrics["feedback_sent"], told)
+        assert_eq!(metrics["feedback_delivered"], delivered as f64);
+        (metrics["feedback_sent"], delivered)
     };
     assert_eq!(delivered(406_399), (1.0, 0));
     assert_eq!(delivered(406_400), (1.0, 1));

@@ -60,9 +60,9 @@ impl Simulation {
             ("delivered", metrics.delivered, ledger.received.data - ledger.received_before.data),
             ("lost", metrics.lost, losses.tally.data - losses.data_before),
         ];
-        for (what, said, counted) in measured {
-            if u64::from(said) != counted {
-                return Err(format!("{said} packets were measured as {what}, but {counted} were"));
+        for (what, measured, counted) in measured {
+            if u64::from(measured) != counted {
+                return Err(format!("{measured} packets were measured as {what}, but {counted} were"));
             }
         }
         let (payload, counted) = (share.payload(), share.total - ledger.payload_before - share.early);
@@ -288,9 +288,9 @@ fn check_goodput(flow: &Flow, delivered: u64) -> Result<(), String> {
 
 /// A stack hands over no more than its datagrams carried.
 fn check_stack(flow: &Flow, ends: &StackEnds, delivered: u64) -> Result<(), String> {
-    let (said, received) = (ends.delivered(), flow.session.ledger.received.payload);
-    if delivered != said {
-        return Err(format!("{delivered} bytes were measured as delivered, but its receiver has {said}"));
+    let (accepted, received) = (ends.delivered(), flow.session.ledger.received.payload);
+    if delivered != accepted {
+        return Err(format!("{delivered} bytes were measured as delivered, but its receiver has {accepted}"));
     }
     if delivered > received {
         return Err(format!("its receiver has {delivered} bytes, but {received} came in datagrams"));

@@ -69,10 +69,10 @@ fn run(scenario: &Value, fault: Option<Fault>, change: impl FnOnce(&mut Setup)) 
 }
 
 /// What the checks say of a scenario with a fault that passes without it.
-fn said(scenario: &Value, fault: Fault) -> String {
+fn failure(scenario: &Value, fault: Fault) -> String {
     run(scenario, None, |_| ()).unwrap();
     match run(scenario, Some(fault), |_| ()) {
-        Err(RunError::Check(said)) => said,
+        Err(RunError::Check(failure)) => failure,
         other => panic!("{fault:?}: {other:?}"),
     }
 }
@@ -80,18 +80,20 @@ fn said(scenario: &Value, fault: Fault) -> String {
 #[test]
 fn a_packet_lost_on_a_wire_and_entered_as_impairment_is_reported() {
     let flows = [tcp(), udp()];
-    assert!(said(&dumbbell(0.0, &flows), Fault::LostOnWire).contains("packets by Impairment, which counts"));
+    assert!(
+        failure(&dumbbell(0.0, &flows), Fault::LostOnWire).contains("packets by Impairment, which counts")
+    );
     // Behind the bottleneck, or elsewhere.
-    let said = said(&dumbbell(0.01, &flows), Fault::LostOnWire);
-    assert!(said.contains("by chance") || said.contains("by Impairment"), "{said}");
+    let failure = failure(&dumbbell(0.01, &flows), Fault::LostOnWire);
+    assert!(failure.contains("by chance") || failure.contains("by Impairment"), "{failure}");
 }
 
 #[test]
 fn packets_that_vanish_are_reported() {
     for flows in [[tcp()], [udp()]] {
         for fault in [Fault::LostAtSender, Fault::LostBeforePort, Fault::LostAtReceiver] {
-            let said = said(&dumbbell(0.0, &flows), fault);
-            assert!(said.contains("were sent, but"), "{fault:?}: {said}");
+            let failure = failure(&dumbbell(0.0, &flows), fault);
+            assert!(failure.contains("were sent, but"), "{fault:?}: {failure}");
         }
     }
 }
@@ -100,15 +102,17 @@ fn packets_that_vanish_are_reported() {
 fn packets_that_are_doubled_or_received_twice_are_reported() {
     for flows in [[tcp()], [udp()]] {
         for fault in [Fault::Doubled, Fault::ReceivedTwice] {
-            said(&dumbbell(0.0, &flows), fault);
+            failure(&dumbbell(0.0, &flows), fault);
         }
     }
 }
 
 #[test]
 fn payload_that_counts_twice_is_reported() {
-    assert!(said(&dumbbell(0.0, &[udp()]), Fault::CountedTwice).contains("bytes were delivered, but"));
-    assert!(said(&dumbbell(0.0, &[tcp()]), Fault::CountedTwiceByTcp).contains("bytes were delivered, but"));
+    assert!(failure(&dumbbell(0.0, &[udp()]), Fault::CountedTwice).contains("bytes were delivered, but"));
+    assert!(
+        failure(&dumbbell(0.0, &[tcp()]), Fault::CountedTwiceByTcp).contains("bytes were delivered, but")
+    );
 }
 
 #[test]
@@ -118,15 +122,15 @@ fn payload_that_was_held_when_measuring_began_and_counts_is_reported() {
     scenario["aqm"] = json!("fifo limit 300p");
     scenario["warmup_ns"] = json!(600_000_000);
     scenario["duration_ns"] = json!(800_000_000);
-    let said = said(&scenario, Fault::HeldForgotten);
-    assert!(said.contains("arrived at most"), "{said}");
+    let failure = failure(&scenario, Fault::HeldForgotten);
+    assert!(failure.contains("arrived at most"), "{failure}");
 }
 
 #[test]
 fn losses_that_are_entered_for_another_flow_or_for_nobody_are_reported() {
-    said(&dumbbell(0.0, &[udp()]), Fault::WrongFlow);
+    failure(&dumbbell(0.0, &[udp()]), Fault::WrongFlow);
     let buffer = json!({"buffer": {"size_bytes": 20_000, "alpha": 1.0, "reserve_bytes": 0}});
-    said(&behind_switch(&buffer), Fault::RefusalForgotten);
+    failure(&behind_switch(&buffer), Fault::RefusalForgotten);
 }
 
 #[test]
@@ -138,15 +142,15 @@ fn drops_of_packets_that_arrived_before_measuring_are_reported_as_no_share_of_th
     scenario["flows"][0]["source"] =
         json!({"on_off": {"rate_bps": 40_000_000, "on": period(1), "off": period(9)}});
     scenario["warmup_ns"] = json!(995_000_000);
-    let said = said(&scenario, Fault::OlderDropCounted);
-    assert!(said.contains("a share is between 0 and 1"), "{said}");
+    let failure = failure(&scenario, Fault::OlderDropCounted);
+    assert!(failure.contains("a share is between 0 and 1"), "{failure}");
 }
 
 #[test]
 fn queues_and_sojourn_times_that_are_measured_wrongly_are_reported() {
     let flows = [tcp(), udp()];
-    assert!(said(&dumbbell(0.0, &flows), Fault::QueueTooLong).contains("packets have waited"));
-    assert!(said(&dumbbell(0.0, &flows), Fault::SojournFromSender).contains("by those of its flows"));
+    assert!(failure(&dumbbell(0.0, &flows), Fault::QueueTooLong).contains("packets have waited"));
+    assert!(failure(&dumbbell(0.0, &flows), Fault::SojournFromSender).contains("by those of its flows"));
 }
 
 #[test]
@@ -155,14 +159,14 @@ fn marks_that_get_lost_are_reported() {
     flows["transport"]["udp"]["ecn"] = json!("classic");
     let mut scenario = dumbbell(0.0, &[flows]);
     scenario["aqm"] = json!("codel ecn limit 100p");
-    assert!(said(&scenario, Fault::CeForgotten).contains("marked packets neither arrived nor were lost"));
+    assert!(failure(&scenario, Fault::CeForgotten).contains("marked packets neither arrived nor were lost"));
 }
 
 #[test]
 fn links_and_timers_that_are_forgotten_are_reported() {
-    let said_of = |fault| said(&dumbbell(0.0, &[tcp()]), fault);
-    assert!(said_of(Fault::LinkForgotten).contains("its device could send at"));
-    assert!(said_of(Fault::TimerForgotten).contains("nothing will send its data again"));
+    let failure_of = |fault| failure(&dumbbell(0.0, &[tcp()]), fault);
+    assert!(failure_of(Fault::LinkForgotten).contains("its device could send at"));
+    assert!(failure_of(Fault::TimerForgotten).contains("nothing will send its data again"));
 }
 
 #[test]
@@ -174,8 +178,8 @@ fn a_packet_that_arrives_too_early_or_too_late_is_reported() {
                     Span::from_nanos(port.delay.as_nanos().saturating_add_signed(change * 1_000_000));
             }
         });
-        let Err(RunError::Check(said)) = wrong else { panic!("{change}: {wrong:?}") };
-        assert!(said.contains(what), "{said}");
+        let Err(RunError::Check(failure)) = wrong else { panic!("{change}: {wrong:?}") };
+        assert!(failure.contains(what), "{failure}");
     }
 }
 
@@ -184,8 +188,8 @@ fn frames_of_flow_control_and_feedback_that_vanish_are_reported() {
     let pfc = json!({"pfc": {"priorities": [0], "xoff_bytes": 20_000, "xon_bytes": 10_000, "quanta": 100}});
     let mut scenario = behind_switch(&pfc);
     scenario["flows"] = json!([scenario["flows"][0]]);
-    let said_of = |scenario: &Value| said(scenario, Fault::LostAtReceiver);
-    assert!(said_of(&scenario).contains("sent, but"));
+    let failure_of = |scenario: &Value| failure(scenario, Fault::LostAtReceiver);
+    assert!(failure_of(&scenario).contains("sent, but"));
 }
 
 #[test]

@@ -125,9 +125,9 @@ const LARGEST_PACKET: u64 = 66_000;
 /// than its limit may wait.
 fn check_queue(device: &Device, may_hold: bool) -> Result<(), String> {
     device.qdisc.check().map_err(|violation| violation.to_string())?;
-    let (queued, said, longest) = (device.observed.queued, device.qdisc.backlog(), device.longest);
-    if queued != said {
-        return Err(format!("the discipline says that {said:?} waits, but {queued:?} does"));
+    let (queued, reported, longest) = (device.observed.queued, device.qdisc.backlog(), device.longest);
+    if queued != reported {
+        return Err(format!("the discipline says that {reported:?} waits, but {queued:?} does"));
     }
     let counted = if may_hold {
         let (packets, bytes) =

@@ -8,7 +8,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml pyproject.toml \
 PYTHON_SOURCES := python benches ns3 p4 scripts tests validate
 BIN := .venv/bin
 # What a program of somebody else's may depend on; each comes after what it needs.
-CRATES := $(addprefix -p aqm-,core io scenario sim papers quinn smoltcp testbed)
+CRATES := $(addprefix -p aqm-,core io path sim scenario papers quinn smoltcp testbed)
 # How the library for Python is built. With `dev` it consists of the crates that the tests are built of.
 PROFILE := release
 NATIVE := .venv/native-$(PROFILE)

@@ -1,5 +1,4 @@
-//! What a packet meets behind a queue: the device that sends it, the medium that stations share, the wire, and the meter
-//! that counts. Nothing here has a clock, a socket or a thread: the simulator and the live link tell the time.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod device;

@@ -1,4 +1,4 @@
-"""PMQECN's control plane: reads what a BMv2 switch counted, solves the optimization for each port, writes what it found.
+"""PMQECN's control plane: reads what a BMv2 switch counted, optimizes for each port, and writes what it found.
 
     python -m bmv2.control_plane --thrift 9090 --port 3 --service 300
 

@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 from aqmlab import _native
-from aqmlab.live import impairments
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.units import parse_rate
 
@@ -23,7 +22,7 @@ from aqmlab.vocabulary.units import parse_rate
 def replay(log: Path, discipline: str, rate_bps: int, overhead: int = 0, seed: int = 1) -> tuple[int, int | None]:
     """Return how many calls were made again, and the first row that was not repeated."""
     line = {"aqm": discipline, "rate_bps": rate_bps, "trace": None, "overhead": overhead}
-    line |= {"classes": [], "delay_ns": 0, "jitter_ns": 0, **impairments.read({}).data(), "log": None}
+    line |= {"classes": [], "delay_ns": 0, "log": None}
     # A live link has the same rows: what it needs besides its queue does not matter here.
     link = {"down": line, "up": line, "seed": seed, "capture": None, "congestion_control": None, "ecn": False}
     link |= {"measure": "", "samples": "", "sample_ns": 1, "resolver": None}

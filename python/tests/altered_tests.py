@@ -153,7 +153,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
     "another folder's frame": lambda out: shutil.copy(out.parent / "other" / "queues.parquet", out),
     "a parameter": lambda out: _replace(out / "manifest.json", '"target": "5ms"', '"target": "50ms"'),
     "the version": lambda out: _replace(out / "manifest.json", '"code": "', '"code": "x'),
-    "the format": lambda out: _replace(out / "manifest.json", '"format_version": 4', '"format_version": 3'),
+    "the format": lambda out: _replace(out / "manifest.json", '"format_version": 5', '"format_version": 4'),
     "the checksum itself": lambda out: _replace(out / "manifest.json", f'"{seal.KEY}"', '"none"'),
     "a frame's checksum": lambda out: _replace(out / "manifest.json", '"flows": "', '"flows": "0'),
 }
@@ -376,7 +376,7 @@ def a_folder_without_checksums_is_read_with_a_warning_and_has_them_when_it_is_wr
     assert any(text.startswith(warning) for text in found.warnings)
     package.experiment.report(old)
     written = manifest(old)
-    assert (written["format_version"], set(written["digests"])) == (4, set(FRAMES))
+    assert (written["format_version"], set(written["digests"])) == (5, set(FRAMES))
     assert not (old / "records").exists()
     # Whether they were right before is still not known.
     assert any(text.startswith(warning) for text in package.load(old).warnings)

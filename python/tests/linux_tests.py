@@ -117,7 +117,7 @@ def a_discipline_is_written_in_the_words_of_tc(aqm: str, words: str) -> None:
         ({"flows": "1*voip"}, "sends bulk data over TCP and cbr, poisson, onoff over UDP, not voip"),
         ({"flows": "1*onoff:rate=1mbit:on=exp(1s)"}, "has periods of one length"),
         ({"flows": "1001*cubic"}, "at most 1000 flows"),
-        ({"jitter": "1ms"}, "jitter: engine linux has 0ms, not 1ms"),
+        ({"slot": "1ms 1ms"}, "slot: engine linux has off, not 1ms 1ms"),
         ({"overhead": "20b"}, "overhead: engine linux has 14b, not 20b"),
         ({"topology": "shared_medium"}, "topology: engine linux has no shared medium"),
         ({"topology": "leaf_spine"}, "topology: engine linux has one route only between two nodes"),
@@ -170,7 +170,7 @@ def every_port_of_a_topology_knows_whose_packets_come_by_which_wire() -> None:
     down, up = (port.interface for port in found.network.ports)
     assert f"port isp {down} htb 10000000 pie limit 34 {PIE}" in lines
     assert f"port modem {up} htb 1000000 pie limit 34 {PIE}" in lines
-    assert [line.split()[1] for line in lines if line.startswith("loss")] == ["lossy"]
+    assert [line.split()[1] for line in lines if line.startswith("netem")] == ["lossy"]
     assert all(f"route {box} 10.9.2.10" in " ".join(lines) for box in ("server", "isp", "lossy", "modem"))
 
 

@@ -92,7 +92,7 @@ def a_line_that_loses_everything_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(comparing, "CONNECT_S", 0.5)
-    link = link_of("fifo", loss="100%")
+    link = link_of("fifo", loss="99.9999%")
     with pytest.raises(MachineError, match=r"fifo: the traffic ended: no transfer was accepted within 0.5 s: all"):
         comparing.compare({"fifo": (link.down, link.up)}, comparing.Traffic(duration_s=0.2, warmup_s=0.1), [1])
     assert capfd.readouterr().err == ""

@@ -192,7 +192,7 @@ def times_may_be_timedeltas() -> None:
         ({"device_ring": "0p"}, "device_ring: '0p' is out of range: allowed is 1p to 10000p"),
         ({"device_ring": "1kb"}, "device_ring: '1kb' is not a number of packets"),
         ({"loss": "100%"}, "loss: '100%' is out of range"),
-        ({"loss": "x"}, "loss: 'x' is not a fraction such as 0.1 or 10%"),
+        ({"loss": "x"}, "loss: 'x' has no model 'x'"),
         ({"overhead": "1mb"}, "overhead: '1mb' is out of range: allowed is 0b to 1000b"),
         ({"access_rate": "0mbit"}, "access_rate: '0mbit' is out of range"),
         ({"flows": "1*cubic:rrt=1ms"}, "flows: '1*cubic:rrt=1ms': unknown key 'rrt', did you mean 'rtt'?"),

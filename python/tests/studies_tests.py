@@ -146,7 +146,7 @@ def short_flows_push_nothing_above_mark_out_and_only_equation_1_spares_the_other
         attacks.measure("attacker", ["stealth"])
 
 
-@pytest.mark.parametrize("control", steps.TOLD)
+@pytest.mark.parametrize("control", steps.NOTIFICATIONS)
 def a_control_that_was_notified_once_slows_down_and_recovers(control: str) -> None:
     unit = {"dcqcn": "us", "qcn": "ms"}.get(control, "s")
     times = [f"{number * {'us': 10, 'ms': 4, 's': 1}[unit]}{unit}" for number in range(60)]

@@ -71,7 +71,7 @@ fn the_example_has_the_toys_results_with_a_fifo_and_a_shorter_queue_with_codel()
     let wrong = Command::new(&ours).arg("coddel").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
     let error = String::from_utf8(wrong.stderr).unwrap();
-    assert!(error.starts_with("unknown discipline 'coddel', did you mean 'codel'?"), "{error}");
+    assert!(error.starts_with("aqm: unknown discipline 'coddel', did you mean 'codel'?"), "{error}");
     let page = std::fs::read_to_string(Path::new(HERE).join("../../docs/how-to/c.md")).unwrap();
     for shown in [expected, with_codel, error] {
         assert!(page.contains(&shown), "docs/how-to/c.md does not show: {shown}");
@@ -92,7 +92,7 @@ fn the_example_over_a_path_shows_what_the_page_says() {
     }
     let wrong = Command::new(&program).arg("aqm codel; lose 1%").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(String::from_utf8(wrong.stderr).unwrap().starts_with("unknown key 'lose', did you mean 'loss'?"));
+    assert!(String::from_utf8(wrong.stderr).unwrap().starts_with("unknown option 'lose', did you mean 'loss'?"));
 }
 
 #[test]

@@ -92,7 +92,9 @@ fn the_example_over_a_path_shows_what_the_page_says() {
     }
     let wrong = Command::new(&program).arg("aqm codel; lose 1%").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(String::from_utf8(wrong.stderr).unwrap().starts_with("unknown option 'lose', did you mean 'loss'?"));
+    assert!(
+        String::from_utf8(wrong.stderr).unwrap().starts_with("unknown option 'lose', did you mean 'loss'?")
+    );
 }
 
 #[test]

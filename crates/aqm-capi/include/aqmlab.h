@@ -270,7 +270,7 @@ aqmlab_status aqmlab_path_scenario(const char *description,
                                    size_t room,
                                    size_t *length);
 
-// Frees a path, with what is on its way; null is none.
+// Frees a path, with what is in flight; null is none.
 aqmlab_status aqmlab_path_free(aqmlab_path *path);
 
 // An end sends a datagram of 1 to 65507 bytes, which are copied; on the wire 28 come to them, the headers of IP and UDP.

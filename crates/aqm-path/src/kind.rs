@@ -110,7 +110,7 @@ mod tests {
             ("tset", "unknown link kind 'tset', did you mean 'test'?; known are test"),
             ("test packets", "test: 'packets' has no value"),
             ("test packets 65", "test: parameter 'packets': '65' is out of range: allowed is 1 to 64"),
-            ("test pakets 8", "test: unknown parameter 'pakets'"),
+            ("test pakets 8", "test: parameter 'pakets' is unknown, did you mean 'packets'?"),
         ] {
             let found = read(text).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(found.starts_with(problem), "{text}: {found}");

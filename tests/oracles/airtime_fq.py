@@ -184,6 +184,14 @@ def shared_medium(seed: int) -> Trace:
     return Trace(trace.rate, steps, trace.numbers)
 
 
+class OneQueue(codel.CoDel):
+    """CoDel in one queue for all stations: a driver that fills aggregates from it waits behind the head."""
+
+    @staticmethod
+    def trace(seed: int) -> Trace:
+        return shared_medium(seed)
+
+
 CODEL = codel.Options(target=20 * MILLISECOND)
 
 CASES: dict[str, Callable[[], Oracle]] = {
@@ -196,4 +204,5 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "airtime_fq:round_robin stations 4 child [fifo] limit 60p": lambda: Rounds(limit=60),
     "airtime_fq stations 4 child [codel target 20ms]": lambda: Linux(child=CODEL),
     "airtime_fq:atc17 stations 4 child [codel target 20ms]": lambda: Paper(child=CODEL),
+    "codel limit 210p": lambda: OneQueue(codel.Options(limit=210)),
 }

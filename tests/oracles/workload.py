@@ -122,6 +122,7 @@ class Oracle(ABC):
         self.log = Log()
         self.numbers = Numbers([])
         self.rate = 0
+        self.held: Packet | None = None
 
     @abstractmethod
     def enqueue(self, packet: Packet, now: int) -> None:
@@ -132,8 +133,15 @@ class Oracle(ABC):
         """The link is free."""
 
     def dequeue_for(self, station: int, now: int) -> Packet | None:
-        """A station's aggregate has room."""
-        raise NotImplementedError
+        """A station's aggregate has room: with one queue for all, a packet for another station waits at the head."""
+        if self.held is None:
+            self.held = self.dequeue(now)
+        return self.release() if self.held is not None and self.held.station == station else None
+
+    def release(self) -> Packet | None:
+        """Return the packet that waits at the head for its station, if one does."""
+        held, self.held = self.held, None
+        return held
 
     def sent(self, station: int, airtime: int, received: bool) -> None:  # noqa: B027 - most laws do not care
         """A transmission to a station, or one that it sent, took so many nanoseconds."""
@@ -161,7 +169,9 @@ def play(trace: Trace, oracle: Oracle) -> list[str]:
             oracle.sent(station, airtime, bool(received))
         elif step.op in ("serve", "serve_for"):
             stations = [int(word) for word in step.words]
-            packet = oracle.dequeue_for(stations[0], step.now) if stations else oracle.dequeue(step.now)
+            packet = (
+                oracle.dequeue_for(stations[0], step.now) if stations else oracle.release() or oracle.dequeue(step.now)
+            )
             if packet is None:
                 log("empty")
             else:

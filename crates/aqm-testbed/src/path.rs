@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A bottleneck with what goes through it. Quantities are texts in tc's notation (`10mbit`, `40ms`, `100p`); each method
-/// panics, naming the text, if it cannot be read. What concerns several of them is said by the run.
+/// panics, naming the text, if it cannot be read. The run reports what concerns several of them.
 #[derive(Clone)]
 pub struct Path {
     options: Options,

@@ -114,7 +114,7 @@ impl Supervised {
         self.broken.get_or_insert_with(|| what.to_owned());
     }
 
-    /// Enters what the device said.
+    /// Enters the answer of the device.
     fn follow(&mut self, next: Next, sent: Vec<Transmitted>, now: Time) -> Result<(), String> {
         self.due = match next {
             Next::Idle => None,

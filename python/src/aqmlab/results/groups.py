@@ -39,7 +39,7 @@ def heads(scenario: Mapping[str, Any]) -> list[str]:
 
 
 def without(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a scenario as people read it: a key of flows at its default is not said."""
+    """Return a scenario as people read it: without keys of flows at their default."""
     return {name: value for name, value in scenario.items() if name != KEY}
 
 

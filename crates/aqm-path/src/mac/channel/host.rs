@@ -33,7 +33,7 @@ pub trait Source {
     /// station passes over those that may not have more; any other says nothing if its next packet is for such a one.
     fn peek(&mut self, queue: Queue, now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8>;
 
-    /// The next packet for `to`, if there is one. If it is what [`Source::peek`] has said, there is.
+    /// The next packet for `to`, if there is one. There is one for the receiver that [`Source::peek`] answered.
     fn take(&mut self, queue: Queue, to: u8, now: Time) -> Option<Msdu>;
 
     /// Whether packets for `to` wait in this queue, wherever: then its turn comes.

@@ -1,6 +1,6 @@
 //! Kinds of links, declared as disciplines are: a name, parameters, and the device that they build.
 
-use crate::device::channel::Device;
+use crate::device::burst::Device;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{ParamSpec, Params, Preset};
 use aqm_core::random::Random;

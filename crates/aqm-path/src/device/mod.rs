@@ -1,5 +1,5 @@
 //! Devices: what takes packets from a queue and puts them on a wire.
 
-pub mod channel;
+pub mod burst;
 pub mod opportunities;
 pub mod supervised;

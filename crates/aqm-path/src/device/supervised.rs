@@ -1,6 +1,6 @@
 //! A device under supervision: whatever its kind, it keeps the rules of bursts, or the run says which it broke.
 
-use super::channel::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
+use super::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
 use aqm_core::units::{Span, Time};
 
 /// A device, what it has taken, and what it has in the air.

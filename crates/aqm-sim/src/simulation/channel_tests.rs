@@ -11,7 +11,7 @@ use aqm_core::params::{Kind, ParamSpec, Value as Default};
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Span, Time};
-use aqm_path::device::channel::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
+use aqm_path::device::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
 use aqm_path::kind::LinkKind;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::sent::Sent;
 use aqm_core::units::{Rate, Span};
-use aqm_path::device::channel::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
+use aqm_path::device::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
 use aqm_path::device::supervised::Supervised;
 use aqm_path::kind::Site;
 

@@ -21,7 +21,7 @@ use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
 use aqm_core::sent::Sent;
 use aqm_core::units::{Span, Time};
-use aqm_path::device::channel::Whom;
+use aqm_path::device::burst::Whom;
 use aqm_path::wire::Passage;
 
 const TCP: u8 = 6;

@@ -3,7 +3,7 @@
 use crate::network::port::PortId;
 use crate::report::RunError;
 use crate::simulation::state::Simulation;
-use aqm_path::device::channel::Frame;
+use aqm_path::device::burst::Frame;
 
 impl Simulation {
     /// No device has lost count of a packet, of its airtime or of the time; and an idle one has nothing to send.

@@ -345,7 +345,7 @@ while not (Path(sys.argv[1]).parent / "over").exists():
 """
 
 
-@pytest.mark.timeout(120 + READS)
+@pytest.mark.timeout(240 + READS)
 def every_read_beside_a_writer_on_a_loaded_machine_gets_one_state(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = _conduct(out, 1)
@@ -359,7 +359,8 @@ def every_read_beside_a_writer_on_a_loaded_machine_gets_one_state(tmp_path: Path
         while len(package.load(out).runs) == len(first.runs):
             # The writer has not begun.
             assert time.monotonic() < until
-        for _ in range(READS):
+        until = time.monotonic() + 60
+        while sum(seen.values()) < READS or (len(seen) == 1 and time.monotonic() < until):
             expected, runs = json.loads(_state(out))
             # All runs of the state before, and none, one or both of the seed that is added.
             assert expected - 2 <= len(runs) <= expected, (expected, runs)
@@ -368,6 +369,6 @@ def every_read_beside_a_writer_on_a_loaded_machine_gets_one_state(tmp_path: Path
     finally:
         (tmp_path / "over").touch()
         ended = [one.wait(100) for one in others]
-    print(f"{READS} reads: {dict(sorted(seen.items()))}")
+    print(f"{sum(seen.values())} reads: {dict(sorted(seen.items()))}")
     assert not any(ended)
     assert len(seen) > 1

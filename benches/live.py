@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from aqmlab import _native
 from aqmlab.live.carrying import PATHS, Link, carry, configuration
-from aqmlab.live.line import lines
+from aqmlab.live.directions import lines
 from aqmlab.live.link_json import lateness_ms
 
 ROOT = Path(__file__).resolve().parents[1]

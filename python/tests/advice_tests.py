@@ -18,7 +18,7 @@ from conftest import Command, script
 from aqmlab import InputError
 from aqmlab.advice import LAYERS, Line, advice_json, advice_page, advise, autorate, layer, paste, run, setups, words
 from aqmlab.advice.bootstrap import agreement
-from aqmlab.advice.line import Plan
+from aqmlab.advice.home_line import Plan
 from aqmlab.advice.setups import support
 from aqmlab.advice.thresholds import FIGURES, Difference
 from aqmlab.advice.verdict import GAME_MEDIAN, GRADES, PING, RPM, TOTAL, Ranked, best, grade, judge

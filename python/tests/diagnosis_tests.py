@@ -17,9 +17,9 @@ from hypothesis import strategies as any_of
 
 from aqmlab import _native, diagnosis, scenario
 from aqmlab.advice import layer
-from aqmlab.diagnosis import Diagnosis, Finding, diagnosis_json, diagnosis_page, drawing, marks, words
+from aqmlab.diagnosis import Diagnosis, Finding, diagnosis_figure, diagnosis_json, diagnosis_page, marks, words
 from aqmlab.diagnosis import recording as recordings
-from aqmlab.diagnosis.line import line
+from aqmlab.diagnosis.diagnosed_line import line
 from aqmlab.scenario.options import Options
 from aqmlab.vocabulary.errors import InputError
 
@@ -191,7 +191,7 @@ def page_and_json_say_the_same(aqmlab: Command, recorded: Recorded, tmp_path: Pa
 
 def the_figure_shows_the_queue_and_the_rate(recorded: Recorded) -> None:
     direction = diagnosis.diagnose(str(recorded())).up
-    shown = drawing.figure(direction)
+    shown = diagnosis_figure.figure(direction)
     assert shown is not None
     queue, rate = (panel.of(shown.table.filter(direction=panel.labels[0]))["value"] for panel in shown.panels)
     assert queue.max() == pytest.approx(direction.delay.queue_ms.max() if direction.delay else None)

@@ -15,7 +15,7 @@ import pytest
 import aqmlab
 from aqmlab import InputError, Result, papers, plots
 from aqmlab.plots import overlay
-from aqmlab.plots.model import Axis
+from aqmlab.plots.panel import Axis
 from aqmlab.vocabulary import metrics
 
 
@@ -440,7 +440,7 @@ def the_parts_of_a_stack_have_the_intervals_of_the_table() -> None:
 
 
 def a_figure_that_shows_the_same_under_several_presets_is_drawn_once() -> None:
-    from aqmlab.papers.drawing import _is_same
+    from aqmlab.papers.paper_figures import _is_same
 
     table = pl.DataFrame({"aqm": ["pie"], "mean": [1.0]})
     one = plots.Figure("figure-4-printed", "Figure 4", "printed", table, [], 3.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aqmlab.live.carrying import Link
-from aqmlab.live.line import lines
+from aqmlab.live.directions import lines
 
 RATES = {"down": {"rate": "10mbit"}, "up": {"rate": "10mbit"}}
 

@@ -19,7 +19,7 @@ from aqmlab import CheckError, InputError, Result, store
 from aqmlab.engine import Task
 from aqmlab.experiment import run_experiment
 from aqmlab.facade import with_methods
-from aqmlab.results import tables
+from aqmlab.results import metric_tables
 from aqmlab.results.frames import FRAMES
 from aqmlab.results.settings import settings
 from aqmlab.results.summary import Row
@@ -360,14 +360,14 @@ def columns_are_in_the_unit_of_their_largest_value_and_all_of_a_title_in_one() -
         return Row(0, "fifo", metric, "", statistics.mean([value]))
 
     rows = [row("goodput_mbit", 94_123.4), row("qdelay_mean_ms", 0.0123), row("qdelay_p99_ms", 0.456)]
-    columns = {column.metric: column for column in tables.in_units(tables.COLUMNS, rows)}
-    line = tables.line(rows, "", list(columns.values()))
+    columns = {column.metric: column for column in metric_tables.in_units(metric_tables.COLUMNS, rows)}
+    line = metric_tables.line(rows, "", list(columns.values()))
     shown = {metric: (line[metric].value, columns[metric].unit) for metric in ("goodput_mbit", "qdelay_mean_ms")}
     assert shown == {"goodput_mbit": ("94.123", "Gbit/s"), "qdelay_mean_ms": ("12.3", "mean, us")}
     assert columns["qdelay_p50_ms"].unit == "median, us"
     # One value of a millisecond or more keeps the title's columns in milliseconds, in every scenario.
     rows.append(Row(1, "codel", "class.web.qdelay_p99_ms", "", statistics.mean([1.5])))
-    assert tables.in_units(tables.COLUMNS, rows)[2] == tables.COLUMNS[2]
+    assert metric_tables.in_units(metric_tables.COLUMNS, rows)[2] == metric_tables.COLUMNS[2]
     assert {row.metric for row in rows} == {
         "goodput_mbit",
         "qdelay_mean_ms",

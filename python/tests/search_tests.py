@@ -23,7 +23,7 @@ from aqmlab.scenario import load, resolve
 from aqmlab.search import Outcome, design, run_search
 from aqmlab.search.outcome import RECORDS
 from aqmlab.search.sensitivity import Effect
-from aqmlab.search.table import closest, conclusion, ratio
+from aqmlab.search.settings_table import closest, conclusion, ratio
 from aqmlab.stats import hypercube
 from aqmlab.vocabulary.errors import InputError
 

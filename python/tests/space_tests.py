@@ -17,9 +17,9 @@ from search_tests import CLAIMS, PAPER, Simulator, folder, paper, simulator
 from aqmlab.files import shipped
 from aqmlab.files.documents import Table
 from aqmlab.papers import cards, claims, searching
+from aqmlab.papers.claim_tables import ClaimTable
 from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.table import ClaimTable
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
 from aqmlab.search import Factor, Grade, Search, Setting, Space, Target, flipped
 from aqmlab.search.noise import AMOUNT, ENOUGH, SHARE, Noise
@@ -392,7 +392,7 @@ expect = ["codel < fifo"]
 def a_chart_has_the_measured_ratio_beside_the_papers(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
     del simulator
     from aqmlab.papers import reproduction
-    from aqmlab.papers.table import claim_tables
+    from aqmlab.papers.claim_tables import claim_tables
 
     (folder / "paper.toml").write_text(PAPER.replace('levels = { target = "20ms" }', 'levels = { target = "5ms" }'))
     found = reproduction.run_paper(load(folder), ["printed"], folder=tmp_path / "out", jobs=1, robustness=False)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import aqmlab
 from aqmlab import InputError, scenario
 from aqmlab.advice import paste
-from aqmlab.advice.line import LAYERS, Line, layer
+from aqmlab.advice.home_line import LAYERS, Line, layer
 from aqmlab.advice.setups import setups
 from aqmlab.cli.main import app
 from aqmlab.scenario import aqm_texts

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import aqmlab
-from aqmlab.advice.line import layer
+from aqmlab.advice.home_line import layer
 from aqmlab.advice.setups import target
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))

@@ -32,7 +32,7 @@ from aqmlab import engine
 from aqmlab.engine.linux import kernel_image
 from aqmlab.files import disk
 from aqmlab.live import comparing
-from aqmlab.live.line import lines
+from aqmlab.live.directions import lines
 from aqmlab.live.link_json import lateness_ms
 from aqmlab.plots import style
 from aqmlab.plots.label_styles import label_styles

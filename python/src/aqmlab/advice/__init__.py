@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.advice.line import LAYERS, Layer, Line, layer
+from aqmlab.advice.home_line import LAYERS, Layer, Line, layer
 from aqmlab.advice.run import Advice, advise
 from aqmlab.advice.setups import Setup, setups
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aqmlab.advice import paste
-from aqmlab.advice.line import Line
+from aqmlab.advice.home_line import Line
 
 # Lines whose rate changes by the second.
 VARYING = ("lte", "starlink")

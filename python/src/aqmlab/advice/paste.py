@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from aqmlab import _native
-from aqmlab.advice.line import Line
+from aqmlab.advice.home_line import Line
 from aqmlab.advice.setups import Setup
 from aqmlab.vocabulary.errors import InputError
 

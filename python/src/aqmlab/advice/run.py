@@ -11,8 +11,8 @@ from typing import Any
 from aqmlab import experiment, scenario
 from aqmlab.advice import paste
 from aqmlab.advice.bootstrap import SURE, agreement
+from aqmlab.advice.home_line import Line
 from aqmlab.advice.household import HOUSEHOLD
-from aqmlab.advice.line import Line
 from aqmlab.advice.setups import Setup, setups
 from aqmlab.advice.verdict import Choice, judge
 from aqmlab.files import shipped

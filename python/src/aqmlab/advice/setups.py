@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from aqmlab import _native
-from aqmlab.advice.line import Line
+from aqmlab.advice.home_line import Line
 
 AS_IT_IS = "as it is"
 # What a shaper usually has of the rate.

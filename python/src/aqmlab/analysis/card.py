@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from aqmlab import _native, experiment, scenario
-from aqmlab.results.model import Result
+from aqmlab.results.result import Result
 from aqmlab.scenario import registry
 from aqmlab.scenario.registry import Discipline, Spec
 from aqmlab.vocabulary.errors import InputError

@@ -7,7 +7,7 @@ import polars as pl
 from aqmlab.analysis.divergence import Divergence
 from aqmlab.analysis.traces import Difference
 from aqmlab.plots import Axis, Figure, Panel
-from aqmlab.plots.model import Annotation
+from aqmlab.plots.panel import Annotation
 
 # What is shown before and after the divergence, in round-trip times.
 BEFORE, AFTER = 2.0, 4.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.live.carrying import SAMPLE_NS
-from aqmlab.live.line import DIRECTIONS
+from aqmlab.live.directions import DIRECTIONS
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.units import NANOS_PER_SECOND
 

@@ -11,12 +11,12 @@ from rich.table import Table
 from aqmlab.cli.terminal import Text
 from aqmlab.results import Result, groups, precision, swept
 from aqmlab.results.differences import Comparison
+from aqmlab.results.metric_tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
+from aqmlab.results.metric_tables import line as line_of
 from aqmlab.results.result_json import family
 from aqmlab.results.settings import Setting, aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
-from aqmlab.results.tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
-from aqmlab.results.tables import line as line_of
 
 PADDING = 2
 # With fewer a t-test over many scenarios finds only what is obvious.

@@ -74,7 +74,7 @@ def diagnose(
     store.check_writable(folder)
     advice, without = None, "Not asked for (--no-advise)."
     if advise:
-        from aqmlab.diagnosis.line import line
+        from aqmlab.diagnosis.diagnosed_line import line
 
         try:
             asked = line(found, kind, *rates)

@@ -142,7 +142,7 @@ def link(
     from aqmlab.files import disk
     from aqmlab.live import carrying, checkup, link_json, outside, results
     from aqmlab.live import log as logs
-    from aqmlab.live.line import lines
+    from aqmlab.live.directions import lines
 
     check_target(as_json, force=force)
     if dashboard:

@@ -35,7 +35,7 @@ from aqmlab.vocabulary.units import NANOS_PER_SECOND, parse_span
 if TYPE_CHECKING:
     from aqmlab.live import comparing
     from aqmlab.live.comparing import Compared
-    from aqmlab.results.tables import Cell
+    from aqmlab.results.metric_tables import Cell
 
 MOST_FLOWS = 200
 MOST_SEEDS = 1000
@@ -90,7 +90,7 @@ def live_compare(
     """
     from aqmlab.live import comparing
     from aqmlab.live import web_page as pages
-    from aqmlab.live.line import lines
+    from aqmlab.live.directions import lines
     from aqmlab.scenario import split_texts
 
     check_target(as_json, force=force)
@@ -157,8 +157,8 @@ def _seconds(name: str, text: str) -> float:
 def _show(compared: Compared, *, to_stderr: bool) -> None:
     from rich.table import Table
 
+    from aqmlab.results.metric_tables import APPLICATION_COLUMNS, COLUMNS, PING_COLUMNS, Lines, filled, line
     from aqmlab.results.summary import Row
-    from aqmlab.results.tables import APPLICATION_COLUMNS, COLUMNS, PING_COLUMNS, Lines, filled, line
 
     runs = len(compared.result.frames.runs) // len(compared.estimates)
     columns = (*COLUMNS, *PING_COLUMNS, *APPLICATION_COLUMNS)

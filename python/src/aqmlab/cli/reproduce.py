@@ -177,7 +177,7 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
 
     from aqmlab.cli.search import shown as searched
     from aqmlab.papers import cards, glossary, summary
-    from aqmlab.papers.table import counts
+    from aqmlab.papers.claim_tables import counts
     from aqmlab.papers.verdicts import by_chance
 
     paper = reproduction.paper
@@ -235,7 +235,7 @@ def _summary(lines: Sequence[Line]) -> RenderableType:
 def _details(reproduction: Reproduction) -> list[RenderableType]:
     """Return each claim with the numbers of every preset, and the assumptions."""
     from aqmlab.papers import cards
-    from aqmlab.papers.table import claim_tables, live_tables, mechanism_tables
+    from aqmlab.papers.claim_tables import claim_tables, live_tables, mechanism_tables
 
     parts: list[RenderableType] = []
     for claim in [*claim_tables(reproduction), *mechanism_tables(reproduction), *live_tables(reproduction)]:

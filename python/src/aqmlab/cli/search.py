@@ -10,7 +10,7 @@ from rich.table import Table
 from aqmlab.cli.terminal import Text
 from aqmlab.search import Outcome
 from aqmlab.search.frames import short_names
-from aqmlab.search.table import closest, conclusion, ratio
+from aqmlab.search.settings_table import closest, conclusion, ratio
 
 
 def shown(outcome: Outcome) -> RenderableType:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.advice import advice_page
 from aqmlab.advice import words as advice_words
-from aqmlab.diagnosis import drawing, words
+from aqmlab.diagnosis import diagnosis_figure, words
 from aqmlab.diagnosis.diagnosis import Diagnosis
 from aqmlab.files import disk
 from aqmlab.plots import PAPER
@@ -50,7 +50,7 @@ def render(diagnosis: Diagnosis, advice: Advice | None = None, without: str = ""
 
 
 def _figure(direction: Direction) -> tuple[Markup, str] | None:
-    drawn = drawing.figure(direction)
+    drawn = diagnosis_figure.figure(direction)
     # So narrow that a phone shows it at its size.
     return (inline(drawn.content("svg", PAPER).decode(), drawn.title), drawn.caption) if drawn else None
 

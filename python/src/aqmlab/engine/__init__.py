@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from aqmlab.engine.column_tables import Column, Histograms, Table
 from aqmlab.engine.linux import Linux
 from aqmlab.engine.native import Native
 from aqmlab.engine.protocol import FATES, Capabilities, Engine, Monitor, Report, Run, SingleEngine, Task, Trace
 from aqmlab.engine.several import Several
-from aqmlab.engine.tables import Column, Histograms, Table
 from aqmlab.vocabulary.errors import InputError, unknown
 
 __all__ = [

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _native
+from aqmlab.engine.column_tables import Histograms, Table
 from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task, Trace
-from aqmlab.engine.tables import Histograms, Table
 from aqmlab.own import python_aqm
 from aqmlab.own.python_aqm import PYTHON
 from aqmlab.scenario.model import Scenario

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from aqmlab._native import Inputs
-from aqmlab.engine.tables import Column, Histograms, Table
+from aqmlab.engine.column_tables import Column, Histograms, Table
 from aqmlab.scenario.model import Scenario
 
 

@@ -4,10 +4,10 @@ Each function returns the content of files by their names, `qlog` run by run; th
 """
 
 from aqmlab.exports.csv import csv
+from aqmlab.exports.dataframes import to_arrow, to_pandas
 from aqmlab.exports.flent import flent
 from aqmlab.exports.latex import latex
 from aqmlab.exports.packets import pcapng
 from aqmlab.exports.qlog import qlog
-from aqmlab.exports.tables import to_arrow, to_pandas
 
 __all__ = ["csv", "flent", "latex", "pcapng", "qlog", "to_arrow", "to_pandas"]

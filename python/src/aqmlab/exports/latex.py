@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from aqmlab.results.metric_tables import ABSENT, COLUMNS, FLOW_COLUMNS, Cell, Column, filled, in_units, line
 from aqmlab.results.summary import Row
-from aqmlab.results.tables import ABSENT, COLUMNS, FLOW_COLUMNS, Cell, Column, filled, in_units, line
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import unknown
 from aqmlab.vocabulary.printable import printable

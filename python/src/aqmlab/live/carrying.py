@@ -18,7 +18,7 @@ from aqmlab import _native
 from aqmlab.files import disk, system, temporary
 from aqmlab.live import log as logs
 from aqmlab.live import outside, quiet_exec
-from aqmlab.live.line import DIRECTIONS, Line
+from aqmlab.live.directions import DIRECTIONS, Line
 from aqmlab.live.worker import AT_THE_FAR_END
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError
 

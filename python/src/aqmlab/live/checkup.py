@@ -14,7 +14,7 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.live import outside
 from aqmlab.live.carrying import PATHS, Carried, Link, carry
-from aqmlab.live.line import lines
+from aqmlab.live.directions import lines
 from aqmlab.live.link_json import lateness_ms
 from aqmlab.vocabulary.errors import MachineError
 

@@ -17,7 +17,7 @@ import polars as pl
 from aqmlab import _native
 from aqmlab.live import checkup, results, web_page
 from aqmlab.live.carrying import INTERRUPTED, QUIETLY, Carried, Link, carry
-from aqmlab.live.line import DIRECTIONS, Line
+from aqmlab.live.directions import DIRECTIONS, Line
 from aqmlab.live.link_json import FORMAT_VERSION, lateness_ms, warnings
 from aqmlab.results import Result, groups
 from aqmlab.results.frames import Frames

@@ -7,7 +7,7 @@ from typing import Any
 
 from aqmlab import _native
 from aqmlab.live.carrying import Carried
-from aqmlab.live.line import DIRECTIONS
+from aqmlab.live.directions import DIRECTIONS
 
 FORMAT_VERSION = 1
 # Packets that leave later than this are late for an emulated network: a grain of mahimahi.

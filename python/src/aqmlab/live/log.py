@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from aqmlab import _native
-from aqmlab.live.line import DIRECTIONS
+from aqmlab.live.directions import DIRECTIONS
 from aqmlab.vocabulary.errors import InputError
 
 # Where each field of a row is, and what it is.

@@ -18,7 +18,7 @@ import numpy as np
 from aqmlab import _native, engine, publishing, store
 from aqmlab.engine import Histograms, Report, Run, Table
 from aqmlab.live.carrying import SAMPLE_NS, Carried
-from aqmlab.live.line import DIRECTIONS, Line
+from aqmlab.live.directions import DIRECTIONS, Line
 from aqmlab.live.link_json import label, warnings
 from aqmlab.results import Result, groups
 from aqmlab.results.frames import Frames, from_runs

@@ -9,7 +9,7 @@ from typing import Any
 
 from aqmlab import scenario
 from aqmlab.live import comparing
-from aqmlab.live.line import Line, lines
+from aqmlab.live.directions import Line, lines
 from aqmlab.results import Result
 from aqmlab.scenario import Experiment, Plan, flows
 from aqmlab.scenario.options import OPTIONS, WIRE, Options

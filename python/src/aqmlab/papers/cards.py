@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from aqmlab.papers.claim_tables import ClaimTable, counted_tables, counts
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.table import ClaimTable, counted_tables, counts
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
 from aqmlab.search import Reach, Space, flipped
 from aqmlab.vocabulary.names import listed

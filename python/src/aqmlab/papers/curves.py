@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from aqmlab.papers.discipline_names import labels_by_discipline
-from aqmlab.papers.figures import Panel
+from aqmlab.papers.figure_specs import Panel
 from aqmlab.results import Result, measures
 from aqmlab.results.measures import Measure
 from aqmlab.stats import statistics

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.results.model import Result
+from aqmlab.results.result import Result
 from aqmlab.vocabulary.names import plain
 
 

@@ -9,18 +9,28 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from aqmlab import plots
 from aqmlab.files import disk
-from aqmlab.papers import cards, drawing, glossary, provenance, search_page, searching, summary, tables, workspace
+from aqmlab.papers import (
+    cards,
+    glossary,
+    paper_figures,
+    provenance,
+    scenario_tables,
+    search_page,
+    searching,
+    summary,
+    workspace,
+)
+from aqmlab.papers.claim_tables import Cell, cell, claim_tables, counts, live_tables, mechanism_tables
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
-from aqmlab.papers.table import Cell, cell, claim_tables, counts, live_tables, mechanism_tables
 from aqmlab.papers.verdicts import MEANINGS, Verdict, by_chance
 from aqmlab.report import rendered
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from aqmlab.papers.tables import ScenarioTable
+    from aqmlab.papers.scenario_tables import ScenarioTable
     from aqmlab.plots import Figure
 
 FRONT = "index.html"
@@ -51,7 +61,7 @@ def write_page(
     reproduction: Reproduction, folder: Path, *, for_papers: bool = False, single_file: bool = False
 ) -> Path:
     """Write the page of a paper and its figures; if asked for, also as PDF for a column of a paper, or in the page."""
-    drawn = drawing.draw_all(reproduction)
+    drawn = paper_figures.draw_all(reproduction)
     for figures in drawn.values():
         printed = plots.contents(figures, "pdf", plots.PAPER) if for_papers else {}
         disk.put_all(folder / reproduction.paper.name / FIGURES, {**plots.contents(figures), **printed})
@@ -152,7 +162,7 @@ def _scenario_tables(reproduction: Reproduction) -> list[tuple[str, ScenarioTabl
             if result is None:
                 continue
             lines = []
-            for row in tables.fill(table, result).iter_rows(named=True):
+            for row in scenario_tables.fill(table, result).iter_rows(named=True):
                 cells = [cell(row[column.label], row.get(f"{column.label} ±")) for column in table.columns]
                 lines.append((row["aqm"], cells))
             found.append((preset, table, lines))

@@ -14,11 +14,11 @@ from pathlib import Path
 from aqmlab import scenario
 from aqmlab.files import shipped, toml
 from aqmlab.files.documents import Table
-from aqmlab.papers import claims, figures, generated, tables
+from aqmlab.papers import claims, figure_specs, generated, scenario_tables
 from aqmlab.papers.claims import Claim
-from aqmlab.papers.figures import Drawing
+from aqmlab.papers.figure_specs import Drawing
 from aqmlab.papers.generated import Generated
-from aqmlab.papers.tables import ScenarioTable
+from aqmlab.papers.scenario_tables import ScenarioTable
 from aqmlab.scenario import Experiment
 from aqmlab.search import Factor, Sampling, plan
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -204,8 +204,8 @@ def load(folder: Path) -> Paper:
         assumptions=_assumptions(table),
         factors=factors,
         sampling=plan.sampling(space) if space else None,
-        drawings=figures.read(table),
-        scenario_tables=tables.read(table),
+        drawings=figure_specs.read(table),
+        scenario_tables=scenario_tables.read(table),
         main=table.choice("main", presets, "consistent" if "consistent" in presets else next(iter(presets), "")),
         summary=_summary(table.table("summary")),
         generated=generated.read(folder, [one.id for one in statements], presets),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aqmlab.papers.claims import Claim
-from aqmlab.papers.figures import Panel
+from aqmlab.papers.figure_specs import Panel
 from aqmlab.results.measures import Measure
 from aqmlab.vocabulary.names import plain
 

@@ -12,10 +12,10 @@ from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.papers.searching import FOLDER
 from aqmlab.plots import Figure
-from aqmlab.search import drawing, frames
+from aqmlab.search import frames, search_figures
 from aqmlab.search.outcome import Outcome
 from aqmlab.search.plan import Factor
-from aqmlab.search.table import Closest, closest, conclusion
+from aqmlab.search.settings_table import Closest, closest, conclusion
 
 SETTINGS = "search.csv"
 # The folder of a paper's figures.
@@ -47,7 +47,7 @@ def placed(figure: Figure, paper: str, *, single_file: bool) -> Markup:
 def write(outcome: Outcome, folder: Path, *, single_file: bool = False) -> Section:
     """Write all settings and figures into the folder of a paper; return the section for its page."""
     disk.put_all(folder / FOLDER, {SETTINGS: frames.settings(outcome).write_csv().encode()})
-    figures = drawing.draw(outcome)
+    figures = search_figures.draw(outcome)
     disk.put_all(folder / FIGURES, plots.contents(figures))
     return Section(
         conclusion=conclusion(outcome),

@@ -30,8 +30,8 @@ from aqmlab.plots import (
 from aqmlab.plots.annotations import with_annotations
 from aqmlab.plots.curves import Curve, FigureKind, caption
 from aqmlab.plots.figure import Figure
-from aqmlab.plots.model import Axis, Mark, Panel
 from aqmlab.plots.overlay import names
+from aqmlab.plots.panel import Axis, Mark, Panel
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
 from aqmlab.results.short_labels import short_labels
 from aqmlab.vocabulary.errors import InputError, unknown

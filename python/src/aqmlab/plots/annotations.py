@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from aqmlab.plots.figure import Figure
-from aqmlab.plots.model import Annotation, Axis, Panel
+from aqmlab.plots.panel import Annotation, Axis, Panel
 from aqmlab.vocabulary import quantities
 from aqmlab.vocabulary.errors import InputError, unknown
 

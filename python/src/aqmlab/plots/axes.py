@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.plots.model import Axis
+from aqmlab.plots.panel import Axis
 from aqmlab.vocabulary import metrics
 
 # What is best at zero (delay, loss, stalls) begins there: its ratios are seen, and a delay cut by half is half as far.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Axis, Panel
+from aqmlab.plots.panel import Axis, Panel
 from aqmlab.stats.statistics import Reals
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean

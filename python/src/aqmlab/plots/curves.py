@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from aqmlab.plots.model import Panel
+from aqmlab.plots.panel import Panel
 from aqmlab.results import groups
 
 if TYPE_CHECKING:

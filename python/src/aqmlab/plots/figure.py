@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab.plots import painter, style
-from aqmlab.plots.model import Panel
+from aqmlab.plots.panel import Panel
 
 if TYPE_CHECKING:
     import matplotlib.figure

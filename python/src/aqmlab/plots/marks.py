@@ -13,7 +13,7 @@ from matplotlib.colors import LogNorm, Normalize
 
 from aqmlab.plots import style
 from aqmlab.plots.label_styles import LabelStyle
-from aqmlab.plots.model import Mark, Panel
+from aqmlab.plots.panel import Mark, Panel
 from aqmlab.plots.ticks import names
 from aqmlab.stats.statistics import Reals
 from aqmlab.vocabulary import metrics

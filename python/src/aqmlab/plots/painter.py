@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from aqmlab.plots import better_arrow, direct_labels, marks, shared_axes, style
 from aqmlab.plots.label_styles import LabelStyle, label_styles
-from aqmlab.plots.model import Annotation, Axis, Panel
+from aqmlab.plots.panel import Annotation, Axis, Panel
 from aqmlab.plots.ticks import are_even_by_ratio, names
 from aqmlab.results.short_labels import short_labels
 from aqmlab.vocabulary.printable import printable

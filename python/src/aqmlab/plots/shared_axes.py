@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.plots.model import Panel
+from aqmlab.plots.panel import Panel
 from aqmlab.vocabulary import metrics
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Axis, Panel
+from aqmlab.plots.panel import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 

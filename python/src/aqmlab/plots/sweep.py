@@ -15,7 +15,7 @@ import polars as pl
 
 from aqmlab.plots import ticks
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Axis, Mark, Panel
+from aqmlab.plots.panel import Axis, Mark, Panel
 from aqmlab.vocabulary import metrics, quantities
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 

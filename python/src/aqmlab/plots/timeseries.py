@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Axis, Panel
+from aqmlab.plots.panel import Axis, Panel
 from aqmlab.stats import statistics
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean

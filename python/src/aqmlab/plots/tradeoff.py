@@ -8,7 +8,7 @@ import polars as pl
 
 from aqmlab.plots.axes import of_metric
 from aqmlab.plots.curves import Curve, FigureKind
-from aqmlab.plots.model import Panel
+from aqmlab.plots.panel import Panel
 from aqmlab.vocabulary.errors import InputError, did_you_mean
 
 GOODPUT = "goodput_mbit"

@@ -26,13 +26,13 @@ from aqmlab.results.baseline import by_discipline
 from aqmlab.results.differences import Comparison
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps
+from aqmlab.results.metric_tables import SWEEP_COLUMNS, filled, in_units, line
 from aqmlab.results.noticeable import explained, is_noticeable
 from aqmlab.results.result_json import family
 from aqmlab.results.setting_line import LINK, setting_line, sweep_line
 from aqmlab.results.settings import aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
-from aqmlab.results.tables import SWEEP_COLUMNS, filled, in_units, line
 from aqmlab.scenario import registry
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.metrics import Metric

@@ -9,7 +9,7 @@ import polars as pl
 
 from aqmlab import plots
 from aqmlab.plots.label_styles import label_styles
-from aqmlab.plots.model import Axis
+from aqmlab.plots.panel import Axis
 from aqmlab.report import sweep
 from aqmlab.report.rounding import short
 from aqmlab.results import swept

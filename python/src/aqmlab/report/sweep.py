@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.plots import ticks
-from aqmlab.plots.model import Axis
+from aqmlab.plots.panel import Axis
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
 from aqmlab.stats.statistics import Estimate

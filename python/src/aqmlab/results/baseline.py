@@ -15,7 +15,7 @@ from aqmlab.stats.statistics import Difference
 from aqmlab.vocabulary import metrics
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 # The file of a result folder that has them.
 FILE = "baseline.json"

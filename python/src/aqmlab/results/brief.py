@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aqmlab.results.differences import Comparison, in_unit
-from aqmlab.results.tables import (
+from aqmlab.results.metric_tables import (
     ABSENT,
     APPLICATION_COLUMNS,
     COLUMNS,
@@ -24,7 +24,7 @@ from aqmlab.results.tables import (
 from aqmlab.vocabulary import metrics
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 MOST_COLUMNS = 6
 # With fewer a t-test among many finds little.

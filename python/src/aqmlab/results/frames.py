@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from aqmlab.engine.tables import REAL, WORD, Column, Histograms, Table
+from aqmlab.engine.column_tables import REAL, WORD, Column, Histograms, Table
 from aqmlab.runs.runner import FinishedRun
 from aqmlab.vocabulary.metrics import is_metric, ordered
 

@@ -15,7 +15,7 @@ from aqmlab.vocabulary.metrics import Metric
 from aqmlab.vocabulary.units import readable
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 # What is asked of every AQM, whether it differs or not.
 ASKED = ("qdelay_mean_ms", "goodput_mbit")

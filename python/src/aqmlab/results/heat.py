@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from aqmlab.results.brief import mark_of
-from aqmlab.results.tables import COLUMNS, Column, cells, in_units
+from aqmlab.results.metric_tables import COLUMNS, Column, cells, in_units
 from aqmlab.vocabulary import metrics
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 Values: TypeAlias = Mapping[tuple[int, str], float]
 # What a heat map shows, in order.

@@ -14,8 +14,8 @@ from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.units import readable
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
     from aqmlab.results.ranking import Ranking
+    from aqmlab.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results.tables import ABSENT, PORT_COLUMNS, Cell, Column, Lines, line
+from aqmlab.results.metric_tables import ABSENT, PORT_COLUMNS, Cell, Column, Lines, line
 from aqmlab.vocabulary.units import parse_bytes, parse_rate
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 FULL_IP_PACKET_BYTES = 1500
 MS_PER_SECOND = 1e3

@@ -10,8 +10,8 @@ import polars as pl
 from aqmlab.results import groups, precision
 from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import RUN
-from aqmlab.results.model import Result
 from aqmlab.results.ranking import Ranking
+from aqmlab.results.result import Result
 from aqmlab.results.summary import Row
 from aqmlab.stats.statistics import CONFIDENCE, Difference
 

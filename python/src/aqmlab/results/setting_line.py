@@ -11,7 +11,7 @@ from aqmlab.results.ports import FULL_IP_PACKET_BYTES
 from aqmlab.vocabulary.units import parse_bytes, parse_rate, parse_span, readable
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 # More groups of flows are counted.
 MOST_GROUPS = 4

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.scenario import OPTIONS
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 
 @dataclass(frozen=True)

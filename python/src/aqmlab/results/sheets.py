@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.results.ports import port_cells
-from aqmlab.results.tables import (
+from aqmlab.results.metric_tables import (
     APPLICATION_COLUMNS,
     COLUMNS,
     FLOW_COLUMNS,
@@ -24,9 +23,10 @@ from aqmlab.results.tables import (
     in_units,
     occasional_cells,
 )
+from aqmlab.results.ports import port_cells
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from aqmlab.results.summary import Row
 from aqmlab.vocabulary import metrics, quantities
 
 if TYPE_CHECKING:
-    from aqmlab.results.model import Result
+    from aqmlab.results.result import Result
 
 # Metrics of the table, in order; those that no run has are left out.
 SHOWN = ("qdelay_mean_ms", "goodput_mbit", "loss_ratio", "jain_index", "slowdown_mean", "slowdown_p99")

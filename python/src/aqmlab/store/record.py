@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab.engine import Report, Run
-from aqmlab.engine.tables import REAL, TEXT, WORD, Histograms, Table
+from aqmlab.engine.column_tables import REAL, TEXT, WORD, Histograms, Table
 from aqmlab.runs.runner import FinishedRun
 
 MAGIC = b"aqmlab run 1\n"

@@ -10,7 +10,7 @@ from aqmlab.results.ranking import rankings
 from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.plan import OVER, Entry
 from aqmlab.suites.run import Outcome, Part, as_run
-from aqmlab.suites.table import Grid, table
+from aqmlab.suites.scenario_table import Grid, table
 from aqmlab.vocabulary import metrics
 
 

@@ -14,7 +14,7 @@ from aqmlab.suites.engines import headline
 from aqmlab.suites.matrix import MatrixRow, matrix, sentences
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Outcome, Part
-from aqmlab.suites.table import by_phase, of_phases, table
+from aqmlab.suites.scenario_table import by_phase, of_phases, table
 
 FORMAT_VERSION = 1
 OF_RESULT = ("scenario", "partial", "warnings", "summary", "family", "differences", "rankings")

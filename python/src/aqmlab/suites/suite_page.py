@@ -11,7 +11,7 @@ from aqmlab.plots import Figure
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import inline, rendered
 from aqmlab.scenario import registry
-from aqmlab.suites import table
+from aqmlab.suites import scenario_table
 from aqmlab.suites.cards import cards
 from aqmlab.suites.engines import headline
 from aqmlab.suites.matrix import matrix, reference, sentences
@@ -71,7 +71,7 @@ def _section(part: Part, drawn: list[Figure]) -> dict[str, Any]:
     scenario = part.shown.scenarios[0]
     return {
         "entry": part.entry,
-        "tables": [one for one in (table.table(part), table.phases(part)) if one],
+        "tables": [one for one in (scenario_table.table(part), scenario_table.phases(part)) if one],
         "styles": label_styles(part.shown.aqms),
         "figures": [(figure, inline(figure.bare_svg, f"{part.entry.title}: {figure.title}")) for figure in drawn],
         "swept": len(part.shown.points) > 1,

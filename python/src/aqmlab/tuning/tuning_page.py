@@ -8,14 +8,14 @@ from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.publishing import FIGURES, REPORT
 from aqmlab.report import inline, rendered
-from aqmlab.tuning import drawing, sensitivity
+from aqmlab.tuning import sensitivity, tuning_figures
 from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
 from aqmlab.vocabulary import metrics
 
 
 def write(tuning: Tuning, folder: Path) -> Path:
     """Write page and figures into a folder; return the page."""
-    figures = drawing.draw(tuning)
+    figures = tuning_figures.draw(tuning)
     disk.put_all(folder / FIGURES, plots.contents(figures))
     text = rendered(
         __file__,

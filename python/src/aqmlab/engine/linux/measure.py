@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab.engine.column_tables import Histograms, Table
 from aqmlab.engine.linux import counters, recorded, taps
 from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow, Job
 from aqmlab.engine.linux.network import Port
 from aqmlab.engine.linux.taps import Array, Packets
-from aqmlab.engine.tables import Histograms, Table
 from aqmlab.scenario.model import Scenario
 
 # What each of several measured ports has, beside its queue's metrics.

@@ -1,7 +1,7 @@
 """Measurements of papers that need no simulation: a file for each study, and its name in this list."""
 
 from aqmlab.papers.studies import attacks, conservation, cost, drop_probability, sketch, steps
-from aqmlab.papers.studies.model import Row, Study
+from aqmlab.papers.studies.study import Row, Study
 
 __all__ = ["STUDIES", "Row", "Study"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.papers.studies.model import Row, Study
+from aqmlab.papers.studies.study import Row, Study
 from aqmlab.results import Result
 from aqmlab.vocabulary.errors import unknown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aqmlab.papers.studies.model import Row, Study
+from aqmlab.papers.studies.study import Row, Study
 from aqmlab.results import Result
 from aqmlab.vocabulary.errors import InputError, unknown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aqmlab import _native
-from aqmlab.papers.studies.model import Row, Study
+from aqmlab.papers.studies.study import Row, Study
 from aqmlab.results import Result
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.units import parse_rate, parse_whole

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _native
-from aqmlab.papers.studies.model import Row, Study
+from aqmlab.papers.studies.study import Row, Study
 from aqmlab.results import Result
 from aqmlab.vocabulary.errors import unknown
 from aqmlab.vocabulary.units import parse_whole

@@ -10,7 +10,7 @@ import polars as pl
 
 from aqmlab import plots
 from aqmlab.papers import curves
-from aqmlab.papers.figures import Drawing, Panel
+from aqmlab.papers.figure_specs import Drawing, Panel
 from aqmlab.papers.paper_values import Printed, printed
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.plots import Axis, Figure, ticks

@@ -7,7 +7,7 @@ import math
 from aqmlab.plots import Axis, Figure, Panel
 from aqmlab.search.frames import FIXED, effects, levels, short_names
 from aqmlab.search.outcome import Outcome
-from aqmlab.search.table import seeds
+from aqmlab.search.settings_table import seeds
 
 ROW_IN = 0.27
 

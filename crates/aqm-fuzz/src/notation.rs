@@ -5,7 +5,7 @@ use crate::refusal::one_line;
 use aqm_core::random::Random;
 use aqm_core::units::Rate;
 use aqm_scenario::flows::{self, Catalogue, NoFiles};
-use aqm_sim::rate_control::{RATE_CONTROLS, Rated};
+use aqm_sim::rate_control::{RATE_CONTROLS, RateSender};
 use aqm_sim::scenario::Tcp;
 use aqm_sim::switch::declaration::Site;
 use aqm_sim::switch::program::ProgramSpec;
@@ -35,10 +35,10 @@ pub(crate) fn run(text: &str) {
         }
         Err(error) => one_line(text, &error),
     }
-    match Rated::parse(text) {
-        Ok(rated) => {
-            let named = rated.named();
-            assert_eq!(Rated::of(&named, RATE_CONTROLS).as_ref(), Ok(&rated), "{named:?}");
+    match RateSender::parse(text) {
+        Ok(sender) => {
+            let named = sender.spec();
+            assert_eq!(RateSender::of(&named, RATE_CONTROLS).as_ref(), Ok(&sender), "{named:?}");
         }
         Err(error) => one_line(text, &error),
     }

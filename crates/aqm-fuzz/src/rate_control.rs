@@ -3,7 +3,7 @@
 use crate::setting::{Setting, given};
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
-use aqm_sim::rate_control::{Feedback, RATE_CONTROLS, RATED, Rated};
+use aqm_sim::rate_control::{Feedback, RATE_CONTROLS, RATE_SENDER, RateSender};
 use arbitrary::Arbitrary;
 
 #[derive(Arbitrary, Debug)]
@@ -37,12 +37,12 @@ const MOST_TIMERS: u32 = 1000;
 pub(crate) fn run(run: Run) {
     let info = RATE_CONTROLS[usize::from(run.control) % RATE_CONTROLS.len()];
     let mut text = info.name.to_owned();
-    let common = given(&run.common, RATED);
+    let common = given(&run.common, RATE_SENDER);
     let own = given(&run.own, info.params);
     for (name, value) in common.chain(own) {
         text += &format!(" {name} {value}");
     }
-    let rated = Rated::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let rated = RateSender::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let line = Rate::from_bits_per_sec(u64::from(run.line).max(1) * 1000);
     let most = rated.rate("line").unwrap_or(line).as_bits_per_sec() as f64;
     let mut now = Time::from_nanos(run.start.into());

@@ -2,7 +2,7 @@
 
 use aqm_core::units::Span;
 use aqm_papers::{EXTENSION, RATE_CONTROLS};
-use aqm_sim::rate_control::{Info, RATE_CONTROLS as OF_THE_SIMULATOR, Rated};
+use aqm_sim::rate_control::{Info, RATE_CONTROLS as OF_THE_SIMULATOR, RateSender};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::wire::Loss;
@@ -13,7 +13,7 @@ const SECOND: u64 = 1_000 * MS;
 
 /// Flows of one rate control that start at once, over 1 Gbit/s and 40 us.
 fn scenario(control: &str, count: u32, size_bytes: Option<u64>) -> Scenario {
-    let rated = Rated::parse_among(control, RATE_CONTROLS).unwrap();
+    let sender = RateSender::parse_among(control, RATE_CONTROLS).unwrap();
     let group = FlowGroup {
         name: "all".to_owned(),
         count,
@@ -22,7 +22,7 @@ fn scenario(control: &str, count: u32, size_bytes: Option<u64>) -> Scenario {
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),
-        transport: Transport::Rate(rated.named()),
+        transport: Transport::Rate(sender.spec()),
         source: Source::Bulk { size_bytes, stop_ns: None },
         class: 0,
         dscp: 0,

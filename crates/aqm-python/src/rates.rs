@@ -4,12 +4,13 @@ use crate::error::input;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Time};
 use aqm_sim::rate_control::receiver::Receiver;
-use aqm_sim::rate_control::{Feedback, RATE_CONTROLS, RateControl, Rated};
+use aqm_sim::rate_control::{self, Feedback, RATE_CONTROLS, RateControl};
 use pyo3::prelude::*;
 
 /// Reads a rate control in tc's notation.
-fn parse(control: &str) -> PyResult<Rated> {
-    Rated::parse_among(control, &[RATE_CONTROLS, aqm_papers::RATE_CONTROLS].concat()).map_err(input)
+fn parse(control: &str) -> PyResult<rate_control::RateSender> {
+    rate_control::RateSender::parse_among(control, &[RATE_CONTROLS, aqm_papers::RATE_CONTROLS].concat())
+        .map_err(input)
 }
 
 /// A sender with a control (`dcqcn timer 55us`) on a link of `line_bps`, in one thread.
@@ -25,13 +26,13 @@ pub(crate) struct RateSender {
 impl RateSender {
     #[new]
     fn new(control: &str, line_bps: f64, seed: u64) -> PyResult<RateSender> {
-        let rated = parse(control)?;
+        let sender = parse(control)?;
         if !(1.0..=1e13).contains(&line_bps) {
             return Err(input(format!("line_bps: {line_bps} (allowed: 1 to 1e13)")));
         }
         let line = Rate::from_bits_per_sec(line_bps as u64);
-        let control = rated.build(line, Time::ZERO);
-        let (packet_bytes, ecn) = (rated.packet_bytes(), rated.ecn().codepoint() as u8);
+        let control = sender.build(line, Time::ZERO);
+        let (packet_bytes, ecn) = (sender.packet_bytes(), sender.ecn().codepoint() as u8);
         Ok(RateSender { control, packet_bytes, ecn, random: Random::seeded(seed) })
     }
 
@@ -85,11 +86,14 @@ pub(crate) struct RateReceiver(Receiver);
 impl RateReceiver {
     #[new]
     fn new(control: &str) -> PyResult<RateReceiver> {
-        let rated = parse(control)?;
+        let sender = parse(control)?;
         let nobody = || {
-            input(format!("{}: its receiver tells it nothing, and switches are not there", rated.info().name))
+            input(format!(
+                "{}: its receiver tells it nothing, and switches are not there",
+                sender.info().name
+            ))
         };
-        rated.receiver().map(RateReceiver).ok_or_else(nobody)
+        sender.receiver().map(RateReceiver).ok_or_else(nobody)
     }
 
     /// A packet has come; whether the sender is notified.

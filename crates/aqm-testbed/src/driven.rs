@@ -9,7 +9,7 @@ use aqm_core::spec::Spec;
 use aqm_core::units::Time;
 use aqm_sim::report::RunError;
 use aqm_sim::scenario::inputs::Inputs;
-use aqm_sim::scenario::{FlowGroup, Named, Scenario, Source, Transport};
+use aqm_sim::scenario::{FlowGroup, Scenario, Source, Transport, TransportSpec};
 use aqm_sim::stack::{Endpoint, Ends, Info, LARGEST_DATAGRAM, MINIMAL, Stack, Task};
 use aqm_sim::stepped::Stepped;
 use aqm_sim::transport::Values;
@@ -210,7 +210,7 @@ fn group(pairs: u32) -> FlowGroup {
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),
-        transport: Transport::Stack(Named::new(&OWN)),
+        transport: Transport::Stack(TransportSpec::new(&OWN)),
         source: Source::Bulk { size_bytes: None, stop_ns: None },
         class: 0,
         dscp: 0,

@@ -4,7 +4,7 @@ use super::{ared, bands, cobalt, codel, fifo, flows, marking, pie, red};
 use std::fmt::Write;
 
 /// What became of a test of theirs.
-enum How {
+enum Coverage {
     /// A test of this program.
     Here(fn()),
     /// A unit test: its file under `src/`, and its name.
@@ -13,14 +13,14 @@ enum How {
     None(&'static str),
 }
 
-use How::{Here, None, Unit};
+use Coverage::{Here, None, Unit};
 
 /// A suite of theirs.
 struct Suite {
     /// Its name in ns-3.
     name: &'static str,
     /// Each test and what became of it.
-    tests: &'static [(&'static str, How)],
+    tests: &'static [(&'static str, Coverage)],
 }
 
 const FILTERS: &str = "no filters: the host says which flow a packet belongs to, also of what is not IP";

@@ -302,7 +302,7 @@ mod tests {
     use super::*;
     use crate::RATE_CONTROLS;
     use aqm_core::units::Rate;
-    use aqm_sim::rate_control::Rated;
+    use aqm_sim::rate_control::RateSender;
 
     const MBIT: f64 = 1e6;
 
@@ -396,7 +396,7 @@ mod tests {
     fn as_run_one_message_in_fifty_acts_and_deep_cuts_are_not_made() {
         let mut random = Random::seeded(1);
         let mut after = |control: &str, every: u32, feedback: Feedback| {
-            let rated = Rated::parse_among(&format!("{control} first 8mbit"), RATE_CONTROLS).unwrap();
+            let rated = RateSender::parse_among(&format!("{control} first 8mbit"), RATE_CONTROLS).unwrap();
             let mut sender = rated.build(Rate::from_mbit(1000), Time::ZERO);
             for _ in 1..every {
                 sender.on_feedback(feedback, Time::ZERO, &mut random);

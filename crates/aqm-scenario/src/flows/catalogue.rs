@@ -2,7 +2,7 @@
 
 use super::key::{Key, written};
 use aqm_core::params::Value;
-use aqm_sim::rate_control::{self, RATE_CONTROLS, RATED};
+use aqm_sim::rate_control::{self, RATE_CONTROLS, RATE_SENDER};
 use aqm_sim::stack;
 use aqm_sim::traffic::{BULK, COMMON, KINDS, Over, SourceKind};
 use aqm_sim::transport::{self, CONTROLS, GROUPS, PROFILES, Relation, UDP, profile_values, tcp_keys};
@@ -57,7 +57,7 @@ impl Transport {
         let lists: Vec<&'static [_]> = match self {
             Transport::Udp => vec![UDP],
             Transport::Tcp(info) => tcp_keys(info).collect(),
-            Transport::Rate(info) => vec![RATED, info.params],
+            Transport::Rate(info) => vec![RATE_SENDER, info.params],
             Transport::Stack(info) => vec![info.params],
         };
         lists.into_iter().flatten().map(Key::from).collect()

@@ -1,6 +1,6 @@
 //! What a flow is: its routes, its identity, both of its ends.
 
-use super::rated::RatedEnds;
+use super::rate_sender::RateEndpoints;
 use super::stack::StackEnds;
 use super::tcp::Connection;
 use crate::measure::ledger::Ledger;
@@ -32,7 +32,7 @@ pub(crate) const ENDLESS: u64 = u64::MAX;
 pub(crate) struct Session {
     pub(crate) source: Option<Arrivals>,
     /// Both ends of a flow of a rate-based sender.
-    pub(crate) rated: Option<Box<RatedEnds>>,
+    pub(crate) rate_endpoints: Option<Box<RateEndpoints>>,
     /// Both ends of a flow of a real transport.
     pub(crate) stack: Option<Box<StackEnds>>,
     /// Bytes that the source hands over at a time.
@@ -67,7 +67,7 @@ impl Flow {
             Endpoints::Tcp(connection) => Some(SenderState::Window { cwnd: connection.sender.cwnd() }),
             Endpoints::Datagrams => match &self.session.stack {
                 Some(ends) => Some(SenderState::Window { cwnd: ends.window()? }),
-                None => Some(self.session.rated.as_ref()?.state()),
+                None => Some(self.session.rate_endpoints.as_ref()?.state()),
             },
         }
     }
@@ -76,7 +76,7 @@ impl Flow {
     pub(crate) fn losses(&self) -> Losses {
         match &self.endpoints {
             Endpoints::Tcp(connection) => connection.sender.losses(),
-            Endpoints::Datagrams => match (&self.session.stack, &self.session.rated) {
+            Endpoints::Datagrams => match (&self.session.stack, &self.session.rate_endpoints) {
                 (Some(ends), _) => ends.losses(),
                 (None, Some(ends)) => ends.losses(),
                 (None, None) => Losses::default(),
@@ -144,7 +144,7 @@ pub(crate) struct FlowSetup<'a> {
     pub(crate) propagation: Span,
     pub(crate) identity: Identity,
     pub(crate) endpoints: Endpoints,
-    pub(crate) rated: Option<Box<RatedEnds>>,
+    pub(crate) rate_endpoints: Option<Box<RateEndpoints>>,
     pub(crate) stack: Option<Box<StackEnds>>,
     pub(crate) source: Option<Arrivals>,
     pub(crate) piece: u32,

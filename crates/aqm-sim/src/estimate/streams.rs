@@ -326,7 +326,7 @@ impl Carrier {
             },
             Transport::Rate(named) => {
                 let refused = |error| RunError::Input(group.refused(error));
-                let rated = inputs.rated(named).map_err(refused)?;
+                let rated = inputs.rate_sender(named).map_err(refused)?;
                 let rehearsal = rated.rehearse(first, within);
                 let packet = f64::from(rated.packet_bytes());
                 Carrier {

@@ -14,7 +14,7 @@ pub struct Info {
     pub summary: &'static str,
     /// Where it is defined.
     pub reference: &'static str,
-    /// Keys that it alone has, beside [`RATED`](super::RATED).
+    /// Keys that it alone has, beside [`RATE_SENDER`](super::RATE_SENDER).
     pub params: &'static [ParamSpec],
     /// What it sets by default.
     pub sets: &'static [(&'static str, &'static str)],

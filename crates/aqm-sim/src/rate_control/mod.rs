@@ -11,11 +11,11 @@ pub mod dcqcn;
 pub mod declaration;
 pub mod go_back_n;
 pub mod qcn;
-mod rated;
+mod rate_sender;
 pub mod receiver;
 mod registry;
 
 pub use control::{Bounds, Feedback, NOTIFICATION, RateControl};
 pub use declaration::Info;
-pub use rated::{RATED, Rated};
+pub use rate_sender::{RATE_SENDER, RateSender};
 pub use registry::RATE_CONTROLS;

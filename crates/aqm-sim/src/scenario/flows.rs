@@ -1,7 +1,7 @@
 //! Groups of flows: what carries them, and when they start.
 
 use crate::traffic::source::Source;
-use crate::transport::{EcnMode, Named, Tcp};
+use crate::transport::{EcnMode, Tcp, TransportSpec};
 use aqm_core::input_error::InputError;
 use aqm_core::units::Time;
 use serde::{Deserialize, Serialize};
@@ -75,39 +75,39 @@ pub enum Transport {
     /// TCP.
     Tcp(Tcp),
     /// Datagrams as fast as a rate control says, which the run's inputs know.
-    Rate(#[serde(with = "rate_control")] Named),
+    Rate(#[serde(with = "rate_control")] TransportSpec),
     /// A real transport, which the run's inputs have.
-    Stack(#[serde(with = "stack")] Named),
+    Stack(#[serde(with = "stack")] TransportSpec),
 }
 
 /// How a scenario writes a rate control.
 mod rate_control {
-    use crate::transport::Named;
+    use crate::transport::TransportSpec;
     use serde::{Deserializer, Serializer};
 
     const KIND: &str = "rate_control";
 
-    pub(super) fn serialize<S: Serializer>(named: &Named, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(named: &TransportSpec, serializer: S) -> Result<S::Ok, S::Error> {
         named.write(KIND, serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
-        Named::read(KIND, deserializer)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TransportSpec, D::Error> {
+        TransportSpec::read(KIND, deserializer)
     }
 }
 
 /// How a scenario writes a real transport.
 mod stack {
     use crate::stack::STACK;
-    use crate::transport::Named;
+    use crate::transport::TransportSpec;
     use serde::{Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(named: &Named, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(named: &TransportSpec, serializer: S) -> Result<S::Ok, S::Error> {
         named.write(STACK, serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Named, D::Error> {
-        Named::read(STACK, deserializer)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TransportSpec, D::Error> {
+        TransportSpec::read(STACK, deserializer)
     }
 }
 

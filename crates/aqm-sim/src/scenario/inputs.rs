@@ -3,8 +3,8 @@
 
 use crate::extension::Extension;
 use crate::observer;
-use crate::rate_control::{RATE_CONTROLS, Rated};
-use crate::stack::{self, Chosen, Named, Stack};
+use crate::rate_control::{RATE_CONTROLS, RateSender};
+use crate::stack::{self, Stack, StackConfig, TransportSpec};
 use crate::switch::program::ProgramSpec;
 use crate::switch::programs::PROGRAMS;
 use crate::traffic::conversations::{self, Conversation};
@@ -60,10 +60,10 @@ impl Inputs {
     }
 
     /// The rate control that a scenario names, with the values of its keys.
-    pub(crate) fn rated(&self, named: &Named) -> Result<Rated, InputError> {
+    pub(crate) fn rate_sender(&self, named: &TransportSpec) -> Result<RateSender, InputError> {
         let added = self.extensions.iter().map(|extension| extension.rate_controls);
         let known: Vec<_> = std::iter::once(RATE_CONTROLS).chain(added).flatten().copied().collect();
-        Rated::of(named, &known)
+        RateSender::of(named, &known)
     }
 
     /// The kind of link that a scenario names, with its parameters.
@@ -90,11 +90,11 @@ impl Inputs {
     }
 
     /// The stack that a scenario names, with the values of its keys.
-    pub(crate) fn chosen(&self, named: &Named) -> Result<Chosen, InputError> {
+    pub(crate) fn stack_config(&self, named: &TransportSpec) -> Result<StackConfig, InputError> {
         let Some(stack) = self.stacks.get(named.name.as_str()) else {
             return Err(InputError::unknown("stack", &named.name, self.stacks.keys().copied()));
         };
-        Chosen::new(stack, named)
+        StackConfig::new(stack, named)
     }
 
     pub(crate) fn capture(&self, name: &str) -> Result<&Capture, FileError> {

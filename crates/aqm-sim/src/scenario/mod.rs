@@ -13,7 +13,7 @@ pub use aqm_path::wire;
 
 pub use crate::traffic::distribution::Distribution;
 pub use crate::traffic::source::{Exchange, Round, Source, Video};
-pub use crate::transport::{EcnMode, Named, Tcp};
+pub use crate::transport::{EcnMode, Tcp, TransportSpec};
 pub use flows::{FlowGroup, Transport};
 pub use options::{Capacity, Scenario, Tap};
 pub use topology::Topology;

@@ -48,7 +48,7 @@ pub(crate) fn add(
                 back: false,
             },
             endpoints: Endpoints::Datagrams,
-            rated: None,
+            rate_endpoints: None,
             stack: None,
             source: None,
             piece: 0,

@@ -1,10 +1,10 @@
 //! What carries the data of a group of flows, as the run's inputs know it.
 
-use crate::rate_control::Rated;
+use crate::rate_control::RateSender;
 use crate::report::RunError;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{EcnMode, FlowGroup, Tcp, Transport};
-use crate::stack::Chosen;
+use crate::stack::StackConfig;
 
 /// A transport that is ready to be connected.
 pub(crate) enum Carrier<'a> {
@@ -13,9 +13,9 @@ pub(crate) enum Carrier<'a> {
     /// TCP.
     Tcp(&'a Tcp),
     /// A rate-based sender.
-    Rate(Rated),
+    Rate(RateSender),
     /// A real transport.
-    Stack(Chosen),
+    Stack(StackConfig),
 }
 
 /// IPv6 header, TCP header, timestamp option.
@@ -28,8 +28,8 @@ impl Carrier<'_> {
         Ok(match &group.transport {
             Transport::Udp { packet_bytes, ecn } => Carrier::Udp(*packet_bytes, *ecn),
             Transport::Tcp(tcp) => Carrier::Tcp(tcp),
-            Transport::Rate(named) => Carrier::Rate(inputs.rated(named).map_err(refused)?),
-            Transport::Stack(named) => Carrier::Stack(inputs.chosen(named).map_err(refused)?),
+            Transport::Rate(named) => Carrier::Rate(inputs.rate_sender(named).map_err(refused)?),
+            Transport::Stack(named) => Carrier::Stack(inputs.stack_config(named).map_err(refused)?),
         })
     }
 

@@ -232,7 +232,7 @@ impl Simulation {
                 if let Some(ends) = &mut flow.session.stack {
                     ends.forget();
                 }
-                if let Some(ends) = &mut flow.session.rated {
+                if let Some(ends) = &mut flow.session.rate_endpoints {
                     ends.transfer.rewinds = Rewinds::default();
                 }
             }

@@ -1,9 +1,9 @@
 //! What a simulation consists of.
 
 use super::invariants::faults::Faults;
+use crate::endpoint::backlogged_source::BackloggedSource;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
-use crate::endpoint::held::Held;
-use crate::endpoint::rated::Nic;
+use crate::endpoint::rate_sender::Nic;
 use crate::endpoint::recorded::Replay;
 use crate::measure::ledger::Ledger;
 use crate::measure::metrics::Metrics;
@@ -85,7 +85,7 @@ pub(crate) struct Simulation {
     pub(crate) own_queues: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
     /// Of each flow, what its source would write; empty if there are no such sources.
-    pub(crate) held: Vec<Held>,
+    pub(crate) backlogged: Vec<BackloggedSource>,
     /// Whether flows or packets are so many that most are in no cache.
     pub(crate) looks_ahead: bool,
     pub(crate) replays: Vec<Replay>,
@@ -167,7 +167,7 @@ impl Simulation {
             in_flight: Vec::new(),
             own_queues: Vec::new(),
             flows: Vec::new(),
-            held: Vec::new(),
+            backlogged: Vec::new(),
             looks_ahead: false,
             replays: Vec::new(),
             media,
@@ -213,7 +213,7 @@ impl Simulation {
             notify_at: setup.size.unwrap_or(ENDLESS),
             session: Box::new(Session {
                 source: setup.source,
-                rated: setup.rated,
+                rate_endpoints: setup.rate_endpoints,
                 stack: setup.stack,
                 piece: setup.piece,
                 user: None,

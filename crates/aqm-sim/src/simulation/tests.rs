@@ -155,7 +155,7 @@ fn simulation(network: Network, flows: &[(&[LinkId], &[LinkId], &[u64])]) -> Sim
                 back: false,
             },
             endpoints: Endpoints::Datagrams,
-            rated: None,
+            rate_endpoints: None,
             stack: None,
             source: None,
             piece: 0,

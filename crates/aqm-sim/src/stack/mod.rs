@@ -49,10 +49,10 @@
 //! }
 //! ```
 
-mod chosen;
+mod config;
 
-pub use crate::transport::Named;
-pub(crate) use chosen::{Chosen, STACK, check};
+pub use crate::transport::TransportSpec;
+pub(crate) use config::{STACK, StackConfig, check};
 
 use crate::transport::Values;
 use aqm_core::packet::Ecn;

@@ -29,7 +29,7 @@ impl Segment {
 
 /// What a look for overdue segments found.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct LossDetection {
     /// Whether any is lost.
     pub(crate) any: bool,
     /// When the last of the lost retransmissions was sent.
@@ -212,8 +212,8 @@ impl Scoreboard {
         overdue: Overdue,
         now: Time,
         mut lost: impl FnMut(&Segment),
-    ) -> Found {
-        let mut found = Found::default();
+    ) -> LossDetection {
+        let mut found = LossDetection::default();
         let mut index = 0;
         while let Some(segment) = self.segments.get_mut(index) {
             index += 1;

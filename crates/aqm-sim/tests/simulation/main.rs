@@ -10,7 +10,7 @@ mod laws;
 mod paths;
 mod prague;
 mod random_loss;
-mod rated;
+mod rate_sender;
 mod scenarios;
 mod series;
 mod shares;

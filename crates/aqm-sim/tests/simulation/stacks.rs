@@ -6,7 +6,7 @@ use aqm_core::units::{Span, Time};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::wire::Loss;
-use aqm_sim::scenario::{Capacity, FlowGroup, Named, Scenario, Transport};
+use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Transport, TransportSpec};
 use aqm_sim::stack::{Endpoint, Ends, Info, MINIMAL, Stack, Task};
 use aqm_sim::transport::Values;
 use std::sync::{Arc, Mutex};
@@ -93,7 +93,7 @@ impl Stack for Toy {
 }
 
 fn toy() -> FlowGroup {
-    let named = Named { name: "toy".to_owned(), fields: serde_json::Map::new() };
+    let named = TransportSpec { name: "toy".to_owned(), fields: serde_json::Map::new() };
     FlowGroup { start_ns: (0, 0), transport: Transport::Stack(named), ..bulk("toy", 1, tcp("cubic")) }
 }
 

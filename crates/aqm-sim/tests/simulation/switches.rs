@@ -4,7 +4,7 @@
 //! link-layer overhead. Propagation takes 50 us.
 
 use crate::scenarios::{self, MS, SECOND, bottleneck, cbr};
-use aqm_sim::rate_control::Rated;
+use aqm_sim::rate_control::RateSender;
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
@@ -345,7 +345,8 @@ fn a_pause_holds_rate_based_senders_back_instead_of_filling_their_hosts() {
     // Each host would send 10 packets a millisecond for 500 ms; a packet in 20 ms gets through.
     let mut scenario = incast();
     for group in &mut scenario.flows {
-        group.transport = Transport::Rate(Rated::parse("dcqcn packet 1000b line 80mbit").unwrap().named());
+        group.transport =
+            Transport::Rate(RateSender::parse("dcqcn packet 1000b line 80mbit").unwrap().spec());
         group.source = Source::Bulk { size_bytes: None, stop_ns: None };
     }
     equip(&mut scenario, &["s"], &pfc(10_000, None));

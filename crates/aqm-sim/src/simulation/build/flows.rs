@@ -1,7 +1,7 @@
 //! Builds the flows of a group: endpoints and applications of each member.
 
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
-use crate::endpoint::rated::RatedEnds;
+use crate::endpoint::rate_sender::RateEndpoints;
 use crate::endpoint::stack::StackEnds;
 use crate::endpoint::tcp::Connection;
 use crate::network::hosts::{Ends, Host};
@@ -275,7 +275,7 @@ impl Member<'_> {
                 let first = first.map(|&link| links[link].capacity.mean_rate());
                 let line = first.unwrap_or(Rate::from_bits_per_sec(u64::MAX));
                 rate_ends =
-                    Some(Box::new(RatedEnds::new(rated, line, direction.start, direction.size, random)));
+                    Some(Box::new(RateEndpoints::new(rated, line, direction.start, direction.size, random)));
                 (Endpoints::Datagrams, UDP_HEADERS, rated.info().name, UDP, rated.ecn().codepoint())
             }
             Carrier::Stack(stack) => {
@@ -314,7 +314,7 @@ impl Member<'_> {
                 back: direction.back,
             },
             endpoints,
-            rated: rate_ends,
+            rate_endpoints: rate_ends,
             stack: stack_ends,
             source: direction.source,
             piece: self.carrier.piece(),

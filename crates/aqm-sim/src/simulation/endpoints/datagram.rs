@@ -22,7 +22,7 @@ impl Simulation {
         self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
         let session = &mut self.flows[number].session;
         session.ledger.received.add_datagram(packet.payload);
-        if session.rated.is_some() {
+        if session.rate_endpoints.is_some() {
             return self.on_rated_delivery(number, packet);
         }
         self.shared.metrics.shares[number].total += u64::from(packet.payload);

@@ -62,7 +62,7 @@ impl Simulation {
         if let Some(again) = self.hold_piece(index) {
             return Some(again);
         }
-        self.write_held(index);
+        self.write_backlog(index);
         if index >= self.flows.len() {
             let index = index - self.flows.len();
             return match index.checked_sub(self.replays.len()) {

@@ -27,8 +27,8 @@ impl Simulation {
     /// The sender takes an acknowledgment, or the answer to its SYN.
     fn receive_acknowledgment(&mut self, number: usize, packet: &Packet) {
         let now = self.shared.now;
-        if !self.held.is_empty() {
-            self.write_held(number);
+        if !self.backlogged.is_empty() {
+            self.write_backlog(number);
         }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
@@ -153,7 +153,7 @@ impl Simulation {
             }
             self.shared.events.push(deadline, Target::new(EventKind::SenderTimer, number as u32));
         }
-        if !self.held.is_empty() {
+        if !self.backlogged.is_empty() {
             self.begin_to_hold(number);
         }
     }
@@ -217,7 +217,7 @@ impl Simulation {
     }
 
     pub(crate) fn on_sender_timer(&mut self, number: usize) -> Option<Time> {
-        self.write_held(number);
+        self.write_backlog(number);
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
             return self.on_datagram_timer(number, Side::Client);
         };
@@ -234,7 +234,7 @@ impl Simulation {
     }
 
     pub(crate) fn on_pace(&mut self, number: usize) -> Option<Time> {
-        self.write_held(number);
+        self.write_backlog(number);
         let Endpoints::Tcp(connection) = &mut self.flows[number].endpoints else {
             return self.on_rate_pace(number);
         };

@@ -266,7 +266,7 @@ fn check_goodput(flow: &Flow, delivered: u64) -> Result<(), String> {
     let Endpoints::Tcp(connection) = &flow.endpoints else {
         let received = flow.session.ledger.received.payload;
         // With go-back-N, what comes out of order or twice is received, but not delivered.
-        let recovers = flow.session.rated.as_ref().is_some_and(|ends| ends.recovers());
+        let recovers = flow.session.rate_endpoints.as_ref().is_some_and(|ends| ends.recovers());
         return if delivered == received || (recovers && delivered < received) {
             Ok(())
         } else {

@@ -5,7 +5,7 @@ use super::declaration::{Info, span};
 use super::go_back_n::Settings as GoBackN;
 use super::receiver::Receiver;
 use super::registry::RATE_CONTROLS;
-use crate::transport::{EcnMode, Named, Values, field, to_json};
+use crate::transport::{EcnMode, TransportSpec, Values, field, to_json};
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
@@ -13,7 +13,7 @@ use aqm_core::units::{Bytes, Rate, Span, Time};
 use std::ops::Deref;
 
 /// Keys of every rate-based sender.
-pub static RATED: &[ParamSpec] = &[
+pub static RATE_SENDER: &[ParamSpec] = &[
     ParamSpec::new(
         "packet",
         Kind::Bytes,
@@ -71,74 +71,74 @@ const MOST_TIMERS: f64 = 10_000.0;
 
 /// Settings of a rate-based sender: a rate control, and a value for each of its keys.
 #[derive(Clone)]
-pub struct Rated {
+pub struct RateSender {
     info: &'static Info,
     values: Values,
 }
 
-impl Rated {
+impl RateSender {
     /// Reads `NAME [KEY VALUE]...` in tc's notation, of the rate controls of this crate. Keys that are not given are as
     /// declared.
     ///
     /// ```
-    /// use aqm_sim::rate_control::Rated;
-    /// assert_eq!(Rated::parse("dcqcn packet 1000b").unwrap().packet_bytes(), 1000);
-    /// assert!(Rated::parse("dcqnc").err().unwrap().to_string().contains("did you mean 'dcqcn'?"));
+    /// use aqm_sim::rate_control::RateSender;
+    /// assert_eq!(RateSender::parse("dcqcn packet 1000b").unwrap().packet_bytes(), 1000);
+    /// assert!(RateSender::parse("dcqnc").err().unwrap().to_string().contains("did you mean 'dcqcn'?"));
     /// ```
     ///
     /// # Errors
     /// One line that names the rate control or key, the value and what is allowed.
-    pub fn parse(text: &str) -> Result<Rated, InputError> {
-        Rated::parse_among(text, RATE_CONTROLS)
+    pub fn parse(text: &str) -> Result<RateSender, InputError> {
+        RateSender::parse_among(text, RATE_CONTROLS)
     }
 
     /// The same of the rate controls that a host knows.
     ///
     /// # Errors
-    /// As [`parse`](Rated::parse).
-    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<Rated, InputError> {
+    /// As [`parse`](RateSender::parse).
+    pub fn parse_among(text: &str, known: &[&'static Info]) -> Result<RateSender, InputError> {
         let mut words = text.split_whitespace();
-        let mut rated = Rated::find(words.next().unwrap_or_default(), known)?;
+        let mut sender = RateSender::find(words.next().unwrap_or_default(), known)?;
         while let Some(key) = words.next() {
             let value = words.next().ok_or_else(|| InputError::new(format!("{key} needs a value")))?;
-            rated
+            sender
                 .values
                 .set_text(key, value)
-                .map_err(|error| InputError::from(error).within(rated.info.name))?;
+                .map_err(|error| InputError::from(error).within(sender.info.name))?;
         }
-        Ok(rated)
+        Ok(sender)
     }
 
     /// The rate control that a scenario names, among those that the run's inputs know.
     ///
     /// # Errors
-    /// As [`parse`](Rated::parse).
-    pub fn of(named: &Named, known: &[&'static Info]) -> Result<Rated, InputError> {
-        let mut rated = Rated::find(&named.name, known)?;
+    /// As [`parse`](RateSender::parse).
+    pub fn of(named: &TransportSpec, known: &[&'static Info]) -> Result<RateSender, InputError> {
+        let mut sender = RateSender::find(&named.name, known)?;
         for (name, value) in &named.fields {
-            let set = rated.values.set_field(name, value);
-            set.map_err(|error| error.within(rated.info.name))?;
+            let set = sender.values.set_field(name, value);
+            set.map_err(|error| error.within(sender.info.name))?;
         }
-        Ok(rated)
+        Ok(sender)
     }
 
     /// As a scenario names it, with every key.
-    pub fn named(&self) -> Named {
+    pub fn spec(&self) -> TransportSpec {
         let fields = self.iter().map(|(key, value)| (field(key), to_json(value, 1)));
-        Named { name: self.info.name.to_owned(), fields: fields.collect() }
+        TransportSpec { name: self.info.name.to_owned(), fields: fields.collect() }
     }
 
     /// The rate control of this name, as declared.
-    fn find(name: &str, known: &[&'static Info]) -> Result<Rated, InputError> {
+    fn find(name: &str, known: &[&'static Info]) -> Result<RateSender, InputError> {
         let info =
             known.iter().copied().find(|info| name == info.name).ok_or_else(|| {
                 InputError::unknown("rate control", name, known.iter().map(|info| info.name))
             })?;
-        let mut values = Values::new([RATED, info.params]);
+        let mut values = Values::new([RATE_SENDER, info.params]);
         for (key, value) in info.sets {
             values.set_text(key, value).expect("a control sets declared keys to allowed values");
         }
-        Ok(Rated { info, values })
+        Ok(RateSender { info, values })
     }
 
     /// The rate control.
@@ -190,7 +190,7 @@ pub(crate) struct Rehearsal {
     pub(crate) timers_notified: f64,
 }
 
-impl Rated {
+impl RateSender {
     /// What a sender does within a time on a link of `line`.
     pub(crate) fn rehearse(&self, line: Rate, within: Span) -> Rehearsal {
         let (rate_bps, timers) = play(self.build(line, Time::ZERO), within);
@@ -228,21 +228,21 @@ fn play(mut control: Box<dyn RateControl>, within: Span) -> (f64, f64) {
     (bits / seen_s, timers * within.as_secs_f64() / seen_s)
 }
 
-impl Deref for Rated {
+impl Deref for RateSender {
     type Target = Values;
     fn deref(&self) -> &Values {
         &self.values
     }
 }
 
-impl std::fmt::Debug for Rated {
+impl std::fmt::Debug for RateSender {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Rated({}, {:?})", self.info.name, self.values)
+        write!(f, "RateSender({}, {:?})", self.info.name, self.values)
     }
 }
 
-impl PartialEq for Rated {
-    fn eq(&self, other: &Rated) -> bool {
+impl PartialEq for RateSender {
+    fn eq(&self, other: &RateSender) -> bool {
         self.info.name == other.info.name && self.values == other.values
     }
 }

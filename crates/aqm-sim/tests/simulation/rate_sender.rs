@@ -1,7 +1,7 @@
 //! Rate-based senders in whole simulations.
 
 use crate::scenarios::{MS, bottleneck, bulk, run, tcp};
-use aqm_sim::rate_control::Rated;
+use aqm_sim::rate_control::RateSender;
 use aqm_sim::report::Report;
 use aqm_sim::scenario::topology::{Access, LinkQueue, Topology, TopologyLink};
 use aqm_sim::scenario::wire::{Impairments, Loss};
@@ -9,10 +9,10 @@ use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Transport};
 use std::collections::BTreeMap;
 
 /// `count` flows of a rate control that start at once.
-fn rated(name: &str, count: u32, control: &str) -> FlowGroup {
+fn rate_senders(name: &str, count: u32, control: &str) -> FlowGroup {
     FlowGroup {
         start_ns: (0, 0),
-        transport: Transport::Rate(Rated::parse(control).unwrap().named()),
+        transport: Transport::Rate(RateSender::parse(control).unwrap().spec()),
         ..bulk(name, count, tcp("cubic"))
     }
 }
@@ -37,7 +37,7 @@ fn metric(report: &Report, name: &str) -> f64 {
 #[test]
 fn a_sender_alone_keeps_to_the_rate_of_its_line() {
     // Of 1514 bytes 42 are headers.
-    let report = run(&fast("fifo limit 1000p", vec![rated("one", 1, "dcqcn line 400mbit")]), 1);
+    let report = run(&fast("fifo limit 1000p", vec![rate_senders("one", 1, "dcqcn line 400mbit")]), 1);
     let goodput = metric(&report, "goodput_mbit");
     assert!((goodput - 400.0 * 1472.0 / 1514.0).abs() < 0.1, "{goodput}");
     assert_eq!(metric(&report, "path_loss_ratio"), 0.0);
@@ -45,7 +45,7 @@ fn a_sender_alone_keeps_to_the_rate_of_its_line() {
 
 #[test]
 fn dcqcn_flows_share_a_link_without_loss_and_marks_move_them() {
-    let flows = vec![rated("dcqcn", 4, "dcqcn line 1gbit")];
+    let flows = vec![rate_senders("dcqcn", 4, "dcqcn line 1gbit")];
     let report = run(&fast("ecn_ramp", flows), 1);
     assert!(metric(&report, "goodput_mbit") > 700.0, "{}", metric(&report, "goodput_mbit"));
     assert!(metric(&report, "jain_index") > 0.9, "{}", metric(&report, "jain_index"));
@@ -59,7 +59,7 @@ fn dcqcn_flows_share_a_link_without_loss_and_marks_move_them() {
 
 #[test]
 fn a_finite_flow_completes_when_its_last_byte_has_arrived() {
-    let mut group = rated("one", 1, "dcqcn line 100mbit packet 1028b");
+    let mut group = rate_senders("one", 1, "dcqcn line 100mbit packet 1028b");
     group.source = Source::Bulk { size_bytes: Some(10_000), stop_ns: None };
     let mut scenario = fast("fifo limit 1000p", vec![group]);
     scenario.overhead_bytes = 0;
@@ -77,7 +77,7 @@ fn a_finite_flow_completes_when_its_last_byte_has_arrived() {
 /// beside the one that is being sent. Packets follow each other after 82.24 us; each takes 20.56 us on either access link and
 /// 205.6 us at the bottleneck. Propagation is 20 us either way; an answer takes twice 1.28 us, and 12.8 us at the bottleneck.
 fn small_queue(packets: u64, keys: &str) -> Report {
-    let mut group = rated("one", 1, &format!("dcqcn line 100mbit packet 1028b {keys}"));
+    let mut group = rate_senders("one", 1, &format!("dcqcn line 100mbit packet 1028b {keys}"));
     group.source = Source::Bulk { size_bytes: Some(packets * 1000), stop_ns: None };
     let mut scenario = fast("fifo limit 1p", vec![group]);
     scenario.capacity = Capacity::RateBps(40_000_000);
@@ -125,7 +125,7 @@ fn without_recovery_a_flow_that_loses_a_packet_does_not_complete() {
 #[test]
 fn finite_flows_of_every_rate_control_complete_over_a_link_that_loses_packets() {
     for control in ["dcqcn", "qcn"] {
-        let mut group = rated("all", 3, control);
+        let mut group = rate_senders("all", 3, control);
         group.source = Source::Bulk { size_bytes: Some(300_000), stop_ns: None };
         let mut scenario = fast("ecn_ramp", vec![group]);
         (scenario.loss, scenario.warmup_ns) = (Loss::Random(0.02), 0);
@@ -139,7 +139,7 @@ fn finite_flows_of_every_rate_control_complete_over_a_link_that_loses_packets() 
 fn a_flow_without_end_that_recovers_counts_what_arrives_in_order() {
     // Of 1514 bytes 1472 are payload.
     let share = |keys: &str| {
-        let flows = vec![rated("one", 1, &format!("dcqcn line 500mbit {keys}"))];
+        let flows = vec![rate_senders("one", 1, &format!("dcqcn line 500mbit {keys}"))];
         let report = run(&Scenario { loss: Loss::Random(0.01), ..fast("fifo limit 1000p", flows) }, 1);
         let lost = 1.0 - metric(&report, "goodput_mbit") / (500.0 * 1472.0 / 1514.0);
         lost / metric(&report, "path_loss_ratio")
@@ -166,7 +166,7 @@ fn notifications_and_answers_can_be_lost_on_links() {
         kind: None,
         wire: Impairments { loss: Loss::Random(loss), ..Impairments::default() },
     };
-    let mut group = rated("all", 4, "dcqcn timeout 1ms");
+    let mut group = rate_senders("all", 4, "dcqcn timeout 1ms");
     group.source = Source::Bulk { size_bytes: Some(1_000_000), stop_ns: None };
     (group.from, group.to) = (vec!["a".to_owned(), "b".to_owned()], vec!["r".to_owned()]);
     let mut links =
@@ -206,10 +206,10 @@ fn senders_of_one_host_take_turns_at_its_port() {
     let links = vec![link("a", "r", LinkQueue::UnderTest), link("r", "a", LinkQueue::Plain)];
     let between =
         |group: FlowGroup| FlowGroup { from: vec!["a".to_owned()], to: vec!["r".to_owned()], ..group };
-    let mut short = between(rated("short", 1, "dcqcn packet 1028b"));
+    let mut short = between(rate_senders("short", 1, "dcqcn packet 1028b"));
     short.source = Source::Bulk { size_bytes: Some(10_000), stop_ns: None };
     short.start_ns = (10 * MS, 10 * MS);
-    let long = between(rated("long", 2, "dcqcn packet 1028b"));
+    let long = between(rate_senders("long", 2, "dcqcn packet 1028b"));
     let mut scenario = fast("fifo limit 1000p", vec![long, short]);
     scenario.topology = Some(Topology { links, measured: 0, switches: BTreeMap::new() });
     (scenario.overhead_bytes, scenario.warmup_ns, scenario.duration_ns) = (0, 0, 20 * MS);
@@ -252,8 +252,10 @@ fn dcqcn_settles_where_its_fluid_model_does() {
     // With the paper's 1 %, ten flows would settle at 183 kB: so near Kmax, where all is marked, that they swing. With 10 %
     // two settle at 7.3 kB and ten at 22.8 kB; rates are equal, which the model has as its only fixed point.
     for (flows, tolerance) in [(2, 0.15), (10, 0.25)] {
-        let mut scenario =
-            fast("ecn_ramp kmin 5000b kmax 200000b pmax 0.1", vec![rated("all", flows, "dcqcn line 40gbit")]);
+        let mut scenario = fast(
+            "ecn_ramp kmin 5000b kmax 200000b pmax 0.1",
+            vec![rate_senders("all", flows, "dcqcn line 40gbit")],
+        );
         scenario.capacity = Capacity::RateBps(40_000_000_000);
         scenario.rtt_ns = 8_000;
         (scenario.duration_ns, scenario.warmup_ns) = (40 * MS, 20 * MS);

@@ -1,7 +1,7 @@
 //! Sources whose senders can do nothing with more data: their pieces are counted until the sender is told.
 
+use crate::endpoint::backlogged_source::BackloggedSource;
 use crate::endpoint::flow::{Endpoints, Flow};
-use crate::endpoint::held::Held;
 use crate::simulation::state::Simulation;
 use aqm_core::units::Time;
 
@@ -11,35 +11,35 @@ impl Simulation {
         let writes =
             |flow: &Flow| flow.session.source.is_some() && matches!(flow.endpoints, Endpoints::Tcp(_));
         if self.flows.iter().any(writes) {
-            self.held = vec![Held::NOTHING; self.flows.len()];
+            self.backlogged = vec![BackloggedSource::NOTHING; self.flows.len()];
         }
     }
 
     /// A source is due. If its piece can be held: when the next is.
     #[inline]
     pub(super) fn hold_piece(&mut self, number: usize) -> Option<Time> {
-        let gap = self.held.get_mut(number)?.hold()?;
+        let gap = self.backlogged.get_mut(number)?.hold()?;
         Some(self.shared.now + gap)
     }
 
     /// All was sent that may be: from now on pieces are held, if more of them change nothing.
     #[inline(never)]
     pub(super) fn begin_to_hold(&mut self, number: usize) {
-        let Some(held) = self.held.get_mut(number) else { return };
+        let Some(held) = self.backlogged.get_mut(number) else { return };
         let flow = &self.flows[number];
         if let Endpoints::Tcp(connection) = &flow.endpoints
             && connection.sender.is_full()
             && let Some(rhythm) = flow.session.source.as_ref().and_then(|source| source.rhythm())
         {
-            *held = Held { rhythm, pieces: 0 };
+            *held = BackloggedSource { rhythm, pieces: 0 };
         }
     }
 
     /// Tells a sender what was held from it, before anything else happens to it.
     #[inline(never)]
-    pub(super) fn write_held(&mut self, number: usize) {
-        let Some(held) = self.held.get_mut(number).filter(|held| held.rhythm.is_some()) else { return };
-        let Held { rhythm, pieces } = std::mem::replace(held, Held::NOTHING);
+    pub(super) fn write_backlog(&mut self, number: usize) {
+        let Some(held) = self.backlogged.get_mut(number).filter(|held| held.rhythm.is_some()) else { return };
+        let BackloggedSource { rhythm, pieces } = std::mem::replace(held, BackloggedSource::NOTHING);
         let flow = &mut self.flows[number];
         if let Some(source) = &mut flow.session.source {
             source.resume(rhythm);
@@ -88,12 +88,12 @@ mod tests {
         let simulation = &mut setup.simulation;
         simulation.begin(Time::from_nanos(scenario.warmup_ns), Span::from_nanos(scenario.sample_ns));
         if !holds {
-            simulation.held.clear();
+            simulation.backlogged.clear();
         }
         let end = Time::from_nanos(scenario.duration_ns);
         simulation.advance(end, &monitor, |_| false).unwrap();
         simulation.end(end).unwrap();
-        let pieces = simulation.held.iter().map(|held| held.pieces).sum();
+        let pieces = simulation.backlogged.iter().map(|held| held.pieces).sum();
         (format!("{:?}", report(setup, end).unwrap()), pieces)
     }
 

@@ -1,7 +1,7 @@
 //! A stack as a scenario names it, and as a run finds it.
 
 use super::{Info, Stack};
-use crate::transport::{Named, Values, field, to_json};
+use crate::transport::{TransportSpec, Values, field, to_json};
 use aqm_core::input_error::InputError;
 use serde_json::Map;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 /// The field of a scenario that names the stack.
 pub(crate) const STACK: &str = "stack";
 
-impl Named {
+impl TransportSpec {
     /// A stack with all keys as declared.
-    pub fn new(info: &Info) -> Named {
-        Named { name: info.name.to_owned(), fields: Map::new() }
+    pub fn new(info: &Info) -> TransportSpec {
+        TransportSpec { name: info.name.to_owned(), fields: Map::new() }
     }
 
     /// The same with another value of one key of its declaration, `info`, in tc's notation.
@@ -21,12 +21,12 @@ impl Named {
     /// One line that names the stack, the key, the value and what is allowed.
     ///
     /// ```
-    /// use aqm_sim::stack::{MINIMAL, Named};
-    /// let named = Named::new(&MINIMAL).with(&MINIMAL, "packet", "1kb").unwrap();
+    /// use aqm_sim::stack::{MINIMAL, TransportSpec};
+    /// let named = TransportSpec::new(&MINIMAL).with(&MINIMAL, "packet", "1kb").unwrap();
     /// assert_eq!(named.fields["packet_bytes"], 1024);
-    /// assert!(Named::new(&MINIMAL).with(&MINIMAL, "pakcet", "1kb").unwrap_err().to_string().contains("did you mean 'packet'?"));
+    /// assert!(TransportSpec::new(&MINIMAL).with(&MINIMAL, "pakcet", "1kb").unwrap_err().to_string().contains("did you mean 'packet'?"));
     /// ```
-    pub fn with(mut self, info: &Info, key: &str, value: &str) -> Result<Named, InputError> {
+    pub fn with(mut self, info: &Info, key: &str, value: &str) -> Result<TransportSpec, InputError> {
         let mut values = Values::new([info.params]);
         values.set_text(key, value).map_err(|error| InputError::from(error).within(info.name))?;
         let set = values.iter().find(|(param, _)| param.name == key);
@@ -40,20 +40,20 @@ const FULL_PACKET: u32 = 1500;
 
 /// A stack with a value for each of its keys.
 #[derive(Clone)]
-pub(crate) struct Chosen {
+pub(crate) struct StackConfig {
     pub(crate) stack: Arc<dyn Stack>,
     pub(crate) values: Values,
 }
 
-impl Chosen {
+impl StackConfig {
     /// `stack` with the values of `named`.
-    pub(crate) fn new(stack: &Arc<dyn Stack>, named: &Named) -> Result<Chosen, InputError> {
+    pub(crate) fn new(stack: &Arc<dyn Stack>, named: &TransportSpec) -> Result<StackConfig, InputError> {
         let mut values = Values::new([stack.info().params]);
         for (name, value) in &named.fields {
             let set = values.set_field(name, value);
             set.map_err(|error| error.within(stack.info().name))?;
         }
-        Ok(Chosen { stack: Arc::clone(stack), values })
+        Ok(StackConfig { stack: Arc::clone(stack), values })
     }
 
     pub(crate) fn info(&self) -> &'static Info {

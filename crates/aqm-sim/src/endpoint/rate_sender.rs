@@ -3,7 +3,7 @@
 use crate::measure::metrics::SenderState;
 use crate::rate_control::go_back_n;
 use crate::rate_control::receiver::Receiver;
-use crate::rate_control::{Feedback, RateControl, Rated};
+use crate::rate_control::{Feedback, RateControl, RateSender};
 use crate::transport::Losses;
 use aqm_core::random::Random;
 use aqm_core::units::{Rate, Span, Time};
@@ -20,7 +20,7 @@ pub(crate) struct Nic {
 }
 
 /// Both ends of a flow of a rate-based sender.
-pub(crate) struct RatedEnds {
+pub(crate) struct RateEndpoints {
     pub(crate) control: Box<dyn RateControl>,
     pub(crate) read: fn([u64; 3]) -> Feedback,
     /// What the control may draw from.
@@ -39,19 +39,19 @@ pub(crate) struct RatedEnds {
     pub(crate) receiver: Option<Receiver>,
 }
 
-impl RatedEnds {
+impl RateEndpoints {
     /// Ends of a flow of `size` bytes that starts at `start` on a link of `line`; `random` is what the control may draw from.
     pub(crate) fn new(
-        rated: &Rated,
+        sender: &RateSender,
         line: Rate,
         start: Time,
         size: Option<u64>,
         random: Random,
-    ) -> RatedEnds {
-        let info = rated.info();
-        let recovery = rated.go_back_n(size.is_some());
-        RatedEnds {
-            control: rated.build(line, start),
+    ) -> RateEndpoints {
+        let info = sender.info();
+        let recovery = sender.go_back_n(size.is_some());
+        RateEndpoints {
+            control: sender.build(line, start),
             read: info.read,
             random,
             transfer: go_back_n::Sender::new(size, recovery),
@@ -60,7 +60,7 @@ impl RatedEnds {
             next: Time::MAX,
             timer: Time::MAX,
             waits: false,
-            receiver: rated.receiver(),
+            receiver: sender.receiver(),
         }
     }
 

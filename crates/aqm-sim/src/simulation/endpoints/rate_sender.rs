@@ -4,7 +4,7 @@
 //! changes with it. While flow control pauses the host's port, a packet that would be due is not sent, and tried again one
 //! packet's time later, as a NIC holds its queue pairs back. Senders of one host take turns at its port. What is lost is sent again by go-back-N, if the flow recovers.
 
-use crate::endpoint::rated::RatedEnds;
+use crate::endpoint::rate_sender::RateEndpoints;
 use crate::network::packet::{Packet, Role};
 use crate::network::port::PortId;
 use crate::network::records::{Feedback as Message, Record};
@@ -23,15 +23,15 @@ const ACK_REQUEST: u8 = 1;
 const NAK: u8 = 2;
 
 impl Simulation {
-    fn rated(&mut self, number: usize) -> Option<&mut RatedEnds> {
-        self.flows[number].session.rated.as_deref_mut()
+    fn rate_endpoints(&mut self, number: usize) -> Option<&mut RateEndpoints> {
+        self.flows[number].session.rate_endpoints.as_deref_mut()
     }
 
     /// Makes sure that events stand for the next packet and for the timers. A flow begins with this.
     #[cold]
     pub(super) fn arm_rated(&mut self, number: usize) {
         let now = self.shared.now;
-        let Some(ends) = self.rated(number) else { return };
+        let Some(ends) = self.rate_endpoints(number) else { return };
         if ends.transfer.is_done() {
             return;
         }
@@ -56,7 +56,7 @@ impl Simulation {
     pub(super) fn on_rate_pace(&mut self, number: usize) -> Option<Time> {
         let now = self.shared.now;
         let port = self.shared.routes[self.flows[number].forward as usize] as PortId;
-        let ends = self.flows[number].session.rated.as_deref_mut()?;
+        let ends = self.flows[number].session.rate_endpoints.as_deref_mut()?;
         if ends.next != now {
             return None; // the rate has changed since
         }
@@ -88,7 +88,7 @@ impl Simulation {
         let Some(nic) = self.nics.get_mut(&port) else { return };
         let Some(number) = nic.waiting.front().copied() else { return };
         let at = nic.free.max(now);
-        if let Some(ends) = self.rated(number as usize) {
+        if let Some(ends) = self.rate_endpoints(number as usize) {
             ends.next = at;
             self.shared.events.push(at, Target::new(EventKind::Pace, number));
         }
@@ -100,7 +100,7 @@ impl Simulation {
         let flow = &mut self.flows[number];
         let headers = u32::from(flow.identity.headers);
         let room = flow.session.piece - headers;
-        let Some(ends) = flow.session.rated.as_deref_mut() else { return };
+        let Some(ends) = flow.session.rate_endpoints.as_deref_mut() else { return };
         let Some(piece) = ends.transfer.peek(room) else { return };
         let length = piece.payload + headers + overhead;
         let bits = f64::from(length) * 8.0;
@@ -137,7 +137,7 @@ impl Simulation {
     #[cold]
     pub(super) fn on_rate_timer(&mut self, number: usize) -> Option<Time> {
         let now = self.shared.now;
-        let ends = self.rated(number)?;
+        let ends = self.rate_endpoints(number)?;
         if ends.timer == now {
             ends.timer = Time::MAX;
             if ends.control.deadline().is_some_and(|deadline| deadline <= now) {
@@ -154,7 +154,7 @@ impl Simulation {
     /// The receiver says how far it is.
     #[cold]
     pub(super) fn on_rated_answer(&mut self, number: usize, packet: &Packet) {
-        let Some(ends) = self.rated(number) else { return };
+        let Some(ends) = self.rate_endpoints(number) else { return };
         let nak = packet.flags & NAK != 0;
         ends.transfer.on_answer(if nak { Answer::Nak(packet.number) } else { Answer::Ack(packet.number) });
         self.arm_rated(number);
@@ -164,7 +164,7 @@ impl Simulation {
     #[cold]
     pub(super) fn on_rate_feedback(&mut self, number: usize, values: [u64; 3]) {
         let now = self.shared.now;
-        let Some(ends) = self.rated(number) else { return };
+        let Some(ends) = self.rate_endpoints(number) else { return };
         let message = (ends.read)(values);
         if !ends.control.on_feedback(message, now, &mut ends.random) {
             self.shared.metrics.feedback.ignored += 1;
@@ -177,7 +177,7 @@ impl Simulation {
     #[cold]
     pub(super) fn on_rated_delivery(&mut self, number: usize, packet: &Packet) {
         let now = self.shared.now;
-        let Some(ends) = self.rated(number) else { return };
+        let Some(ends) = self.rate_endpoints(number) else { return };
         let notifies = ends.receiver.as_mut().is_some_and(|it| it.on_packet(packet.ecn == Ecn::Ce, now));
         let last = packet.flags & ACK_REQUEST != 0;
         let piece = Piece { offset: packet.number, payload: packet.payload, last };

@@ -29,9 +29,9 @@ def episode(env, policy, seed):
     seen, _ = env.reset(seed=seed)
     rewards, steps, over = [], [], False
     while not over:
-        seen, reward, _, over, told = env.step(policy(seen))
+        seen, reward, _, over, info = env.step(policy(seen))
         rewards.append(reward)
-        steps.append(told["step"])
+        steps.append(info["step"])
     return np.mean(rewards), 1e3 * np.mean([s.sojourn_s for s in steps]), np.mean([s.utilization for s in steps])
 
 

@@ -151,15 +151,15 @@ def replay(
             continue  # Its admission differs already.
         held[band] -= 1
         behind = sum(held)
-        is_marked, told, hop = program.leave(port, DSCP[packet.queue], packet.ecn, band, behind, 0)
+        is_marked, notification, hop = program.leave(port, DSCP[packet.queue], packet.ecn, band, behind, 0)
         departure = left[number]
         waiting = program.registers()[ARRAYS.index("waiting")][port * CLASSES + packet.queue]
         found.check("virtual queue", what, departure.waiting, waiting)
         found.check("mark", what, departure.ecn, CE if is_marked else packet.ecn)
         message = messages.get(number)
-        found.check("notification", what, message is not None, told is not None)
-        if message is not None and told is not None:
-            found.check("message", what, message, Hop(*told))
+        found.check("notification", what, message is not None, notification is not None)
+        if message is not None and notification is not None:
+            found.check("message", what, message, Hop(*notification))
         assert hop is not None
         found.check("hop", what, departure.hops, expected_hops(packet, Hop(hop[0], *hop[1])))
     return found

@@ -46,7 +46,7 @@ def version(name: str) -> str:
 
 
 def compile_program(out: Path, *defines: str) -> list[str]:
-    """Compile pmqecn.p4 for BMv2; return what the compiler said. Raises `MissingError`, `SwitchError`."""
+    """Compile pmqecn.p4 for BMv2; return the compiler's output. Raises `MissingError`, `SwitchError`."""
     words = [tool("p4c-bm2-ss"), "--std", "p4-16", *(f"-D{name}" for name in defines), "-o", str(out), str(PROGRAM)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     if done.returncode:

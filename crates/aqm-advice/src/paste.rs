@@ -144,7 +144,7 @@ pub fn sqm(setup: &Setup, line: &Line, interface: &str) -> Vec<String> {
         ("linklayer", layer.sqm.to_string()),
     ];
     if layer.sqm != "none" {
-        // SQM gives CAKE the overhead of IP packets, and tc-stab(8) what it is told.
+        // SQM gives CAKE the overhead of IP packets, and tc-stab(8) the given one.
         let bytes = if has_words { i64::from(layer.overhead) } else { uncounted(line, interface) };
         options.push(("overhead", bytes.to_string()));
     }

@@ -34,7 +34,7 @@
  *
  * Errors. Every function that can fail returns a status; below zero it is an error, aqmlab_message() says what is wrong,
  * and nothing has happened, but for aqmlab_path_deliver without room for a datagram: the path has reached its time. No panic
- * leaves the library. What can be told, and is:
+ * leaves the library. What can be detected, and is:
  *   - a null pointer; a text that is not UTF-8, or that aqmlab does not know (the message is that of the command line, with
  *     the nearest names); a field out of its range; a time before that of an earlier call;
  *   - a queue or path that was freed, also if others were made since, and a value that never was one: a handle is a number that
@@ -42,7 +42,7 @@
  *     away 4096 times;
  *   - a queue or path that another thread is using. It may move between threads, but has one call at a time;
  *   - events that were not fetched: the next call is refused, so that no packet is forgotten.
- * What cannot be told: pointers to memory that is not yours or too small, texts without a final zero, and a handle made up
+ * What cannot be detected: pointers to memory that is not yours or too small, texts without a final zero, and a handle made up
  * so that it is the number of one. Memory that the system does not give ends the process.
  */
 

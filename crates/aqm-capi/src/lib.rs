@@ -337,7 +337,7 @@ impl<T> Answer<T> {
         NonNull::new(to).map(Answer).ok_or_else(|| Failure::null(name))
     }
 
-    /// Writes an answer, if there is one. The caller's caller has said that it may.
+    /// Writes an answer, if there is one. The caller's caller has guaranteed that it may.
     #[inline]
     fn give(&self, answer: Option<T>) -> Status {
         match answer {

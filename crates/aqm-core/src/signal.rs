@@ -45,7 +45,7 @@ impl DropReason {
         matches!(self, Congestion | Unfair | Other)
     }
 
-    /// Whether the packet is lost: a filtered acknowledgment is not, since a later one says what it said. tc counts it
+    /// Whether the packet is lost: a filtered acknowledgment is not, since a later one covers it. tc counts it
     /// apart, as `ack_drops`.
     pub const fn is_loss(self) -> bool {
         !matches!(self, DropReason::Redundant)

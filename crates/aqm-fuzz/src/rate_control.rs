@@ -1,4 +1,4 @@
-//! Whatever a sender is told, true or not, its rate is above zero and at most its line's, and its timers go forward.
+//! Whatever feedback a sender gets, true or not, its rate is above zero and at most its line's, and its timers go forward.
 
 use crate::setting::{Setting, given};
 use aqm_core::random::Random;

@@ -1,4 +1,4 @@
-//! Whatever comes into a switch and leaves it, no more than its memory is taken, who is paused is told to go on, and in the
+//! Whatever comes into a switch and leaves it, no more than its memory is taken, every pause is followed by a resume, and in the
 //! end all memory is free.
 
 use aqm_core::units::{Rate, Span, Time};

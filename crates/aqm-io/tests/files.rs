@@ -52,7 +52,7 @@ fn line(capture: &Capture, packet: &CapturedPacket) -> String {
     format!("{} {length} {protocol} {ends} {} {ecn} {tcp}", packet.time.as_nanos(), packet.dscp)
 }
 
-/// Compares our reading of a file with that of `read_capture.py`.
+/// Compares what we read of a file with what `read_capture.py` reads.
 fn is_read_alike(path: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/read_capture.py");
     let output = Command::new("python3").arg(script).arg(path).output().expect("python3 is needed");

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         sent += ROUND as f64;
         for socket in next.by_ref().take(ROUND) {
-            // Nobody listens there, which may be said, and the interface may be full.
+            // Nobody listens there, which may be reported, and the interface may be full.
             let _ = socket.send(&payload);
         }
     }

@@ -38,7 +38,7 @@ pub struct Config {
     pub ecn: bool,
     /// File that stands in the place of `/etc/resolv.conf` for the command and the servers.
     pub resolver: Option<PathBuf>,
-    /// Whether the signals of a terminal are held back for the command: it lets them come once it can be told.
+    /// Whether the signals of a terminal are held back for the command: it lets them come once it can be reached.
     #[serde(default)]
     pub held_back: bool,
     /// What carries packets; unless given, veth where the system permits it, and TUN elsewhere.

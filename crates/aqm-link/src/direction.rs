@@ -1,4 +1,4 @@
-//! One direction of the link as a machine that is told the time: discipline, device and wire.
+//! One direction of the link as a machine without a clock: discipline, device and wire.
 //!
 //! It lives in *link time*. Packets are given to it with the time at which the kernel received them, and whatever was due
 //! before is done first, at the time at which it was due. So rate, sojourn times and every decision of the discipline are
@@ -53,7 +53,7 @@ enum Device {
     Trace(LinkTrace, Opportunities<Packet>),
 }
 
-/// What the discipline's decisions are told to.
+/// What the discipline's decisions are reported to.
 struct Host {
     slab: Slab,
     meter: Meter,

@@ -217,8 +217,8 @@ fn set_up(own: [&str; 2], beyond: [String; 2], namespace: RawFd, config: &Config
 }
 
 /// Sets TCP's congestion control: the one that is asked for; else CUBIC, and the machine's own where a namespace may not have
-/// that. One that is asked for and that the kernel has, but not for namespaces, is for routes to set: what they are to be
-/// told is returned. It is the last way, since there it also comes before what a program asks of its socket. A name that is
+/// that. One that is asked for and that the kernel has, but not for namespaces, is for routes to set: what they
+/// have to set is returned. It is the last choice, since there it also comes before what a program asks of its socket. A name that is
 /// not allowed is not written: for root the kernel would load its module, and refuse it then.
 fn choose(wanted: Option<&str>) -> Result<String, LinkError> {
     let listed = |which: &str| -> Vec<String> {

@@ -8,7 +8,7 @@
 //! - `slab`: where packets lie; `meter`: what is counted, and `samples`: by period; [`log`]: the record of every call into
 //!   a discipline.
 //! - `capture`: what passes the near end, written as a capture.
-//! - `direction`: one direction as a machine that is told the time, and what is `in_flight` behind it. They know neither sockets nor clocks.
+//! - `direction`: one direction as a machine without a clock, and what is `in_flight` behind it. They know neither sockets nor clocks.
 //! - [`report`]: what a run of the link has shown.
 //! - `os`: the calls into Linux, and all `unsafe` of this crate.
 //! - `namespaces`: those of the two ends and the one between them; `path`: how packets come from the ends and to them.

@@ -12,7 +12,7 @@ use aqm_core::units::Size;
 /// Its name.
 pub(crate) const NAME: &str = "commanded";
 
-/// It signals with the probability that it is told.
+/// It signals with the probability that is set.
 pub(crate) static INFO: Info = Info {
     name: NAME,
     group: Group::QueueLength,

@@ -115,7 +115,7 @@ impl QuinnEnd {
             self.is_stopping = false;
             connection.close(now, VarInt::from_u32(0), Bytes::new());
         }
-        // The crate counts what its congestion control is told, also where that is no news to it.
+        // The crate counts every report to its congestion control, also where it changes nothing.
         let window = connection.congestion_state().window();
         self.reductions += u64::from(window < self.window);
         self.window = window;

@@ -58,7 +58,7 @@ use scenario::inputs::Inputs;
 ///
 /// # Errors
 /// [`RunError::Input`] for a wrong input, [`RunError::Check`] for a defect of this program, [`RunError::Cancelled`]
-/// if the monitor was told to stop.
+/// if the monitor was stopped.
 pub fn run(scenario: &Scenario, inputs: &Inputs, seed: u64, monitor: &Monitor) -> Result<Report, RunError> {
     let aqm = Spec::parse(&scenario.aqm).map_err(|error| RunError::Input(error.into()))?;
     run_under(&aqm, scenario, inputs, seed, monitor)

@@ -69,7 +69,7 @@ impl Stepped {
     }
 
     /// Asks both ends of a flow of a real transport what they send now, though no packet has come to them and no timer is due:
-    /// somebody else has told them something.
+    /// something else has reached them.
     ///
     /// # Panics
     /// If there is no flow of this number.

@@ -1,4 +1,4 @@
-//! A path whose caller moves the ends: he says what they send, and is told what arrives.
+//! A path whose caller is the ends: it hands over what they send, and gets what arrives.
 
 use crate::outcome::Outcome;
 use aqm_core::backlog::Backlog;
@@ -134,7 +134,7 @@ impl Driven {
         Err(Refusal::Input(format!("the datagram has {bytes} bytes: it must have 1 to {LARGEST_DATAGRAM}")))
     }
 
-    /// Goes on until a datagram comes to one of the ends, or to `until`. What came before is told first, in order.
+    /// Goes on until a datagram comes to one of the ends, or to `until`. What came before is returned first, in order.
     ///
     /// # Errors
     /// For a time before that of an earlier call, or behind the path's duration.

@@ -1,6 +1,6 @@
 //! Schedulers choose among classes that have packets, and own none.
 //!
-//! A scheduler is told when an empty class gets a packet, asked which class is next, and told what was sent. Classes
+//! A scheduler learns when an empty class gets a packet and what was sent, and names the class that is next. Classes
 //! are numbered from zero. Packets stay with the caller, who reports the length of the head of a class; so the same
 //! scheduler serves disciplines with children, queues of a switch, or numbers in a test.
 

@@ -58,7 +58,7 @@ pub(crate) fn be_punctual() -> bool {
     }
 }
 
-/// Sleeps for at most `longest`, or until one of `sources` can be read; the answer has what is to be said of each.
+/// Sleeps for at most `longest`, or until one of `sources` can be read; the answer has the state of each.
 pub(crate) fn wait<const N: usize>(
     sources: [Option<BorrowedFd<'_>>; N],
     longest: Span,
@@ -86,7 +86,7 @@ pub(crate) fn wait<const N: usize>(
     }
 }
 
-/// What is to be said of a source.
+/// State of a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ready {
     /// It can be read.

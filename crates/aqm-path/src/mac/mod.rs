@@ -1,7 +1,7 @@
 //! Medium access: who may send on a shared channel, when, and how long it takes.
 //!
-//! Wi-Fi is IEEE 802.11-2020 with the rates of DSSS, OFDM, HT, VHT and HE. Nothing here has a clock: each part is told
-//! the time, and says when it is to be asked next.
+//! Wi-Fi is IEEE 802.11-2020 with the rates of DSSS, OFDM, HT, VHT and HE. Nothing here has a clock: each part is given
+//! the time, and answers when it is due next.
 //!
 //! - [`rates`]: which rates there are; [`airtime`]: how long frames and gaps are.
 //! - [`ampdu`]: aggregation; [`block_ack`]: what is sent again, and the reorder buffer; [`errors`]: what is lost.

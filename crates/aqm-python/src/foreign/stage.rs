@@ -72,7 +72,7 @@ fn explained(py: Python<'_>, name: &str, error: &PyErr) -> PyErr {
     let places = || -> PyResult<Vec<String>> {
         let ours = py.import(intern!(py, "aqmlab.own.python_aqm"))?.getattr(intern!(py, "__file__"))?;
         let mut places = Vec::new();
-        // Not by Python's `traceback`: it opens the file to quote it, and this thread may be told to stop meanwhile.
+        // Not by Python's `traceback`: it opens the file to quote it, and this thread may be stopped meanwhile.
         let mut next = error.traceback(py).map(Bound::into_any);
         while let Some(entry) = next {
             let code = entry.getattr(intern!(py, "tb_frame"))?.getattr(intern!(py, "f_code"))?;

@@ -167,7 +167,7 @@ impl Kind {
         self.transports.iter().map(Transport::name).collect()
     }
 
-    /// What carries it unless said otherwise.
+    /// What carries it by default.
     pub fn usual(&self) -> Transport {
         let name = self.source.map_or_else(|| self.transports[0].name(), |source| source.transport);
         self.carrier(name).unwrap_or(self.transports[0])

@@ -12,7 +12,7 @@ pub(super) static NEAREST: &[(&str, &str)] = &[
     ("skbprio", "prio sends by type of service or priority, pifo by rank"),
     ("multiq", "rr serves classes in turn"),
     ("gred", "wred has RED's curve for each drop precedence"),
-    ("plug", "nothing here holds packets until it is told to"),
+    ("plug", "no discipline here holds packets until a command releases them"),
     ("teql", "it joins devices: a topology has a link for each"),
     ("cbq", "drr with a quantum for each class, or cake bandwidth"),
     ("hfsc", "drr with a quantum for each class, or cake bandwidth"),

@@ -132,7 +132,7 @@ pub(crate) enum Endpoints {
     /// A TCP connection.
     Tcp(Box<Connection>),
     /// Datagrams; where a rate control says how fast, or a real transport what they are, the session has it, so that every
-    /// flow stays one cache line and TCP is told by a pointer.
+    /// flow stays one cache line and TCP is recognised by a pointer.
     Datagrams,
 }
 

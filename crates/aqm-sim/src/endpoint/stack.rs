@@ -34,7 +34,7 @@ pub(crate) struct StackEnds {
     early: u64,
     /// Datagrams that the server has got since measuring began, by their ECN field.
     pub(crate) fields: [u64; 4],
-    /// Whether the client stopped without being told.
+    /// Whether the client stopped of its own accord.
     is_silent: bool,
     /// What an end has done that none may do.
     misdeed: Option<String>,

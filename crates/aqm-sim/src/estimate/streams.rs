@@ -38,8 +38,7 @@ pub(super) struct Stream {
     pub(super) answer: f64,
     /// Answers to a packet.
     pub(super) answers: f64,
-    /// Packets that a flow sends if nothing holds it up, and those of its first window, which nothing has yet told of
-    /// the network.
+    /// Packets that a flow sends if nothing holds it up, and those of its first window, before any feedback.
     pub(super) offered: f64,
     pub(super) opening: f64,
     /// Whether it slows down where there is no room.
@@ -367,7 +366,7 @@ fn lcm(left: u64, right: u64) -> u64 {
     left / a * right
 }
 
-/// Whether packets of a network may be told of congestion other than by loss.
+/// Whether a network may signal congestion other than by loss.
 fn signals(aqm: &Spec, network: &Network) -> bool {
     let marks = |spec: &Spec| spec.info.traits.ecn || spec.params.all_children().next().is_some();
     let links = network.links.iter().any(|link| match &link.queue {

@@ -32,7 +32,7 @@ pub(crate) struct Classified {
     sample: Confusion,
 }
 
-/// What was said of one flow's packets.
+/// Verdicts of the classifier on one flow's packets.
 #[derive(Clone, Copy, Default)]
 struct FlowSeen {
     unresponsive: bool,
@@ -86,7 +86,7 @@ impl Classified {
         self.read as f64 / self.flows.iter().map(|seen| u64::from(seen.packets)).sum::<u64>() as f64
     }
 
-    /// Takes what was said since the last sample.
+    /// Takes the verdicts since the last sample.
     pub(crate) fn take_sample(&mut self) -> Confusion {
         std::mem::take(&mut self.sample)
     }

@@ -33,7 +33,7 @@ pub(crate) struct Logger {
     links: Vec<String>,
     /// Of packets in flight, by their place in the slab.
     under_way: Vec<UnderWay>,
-    /// The packet that was dropped last: its arrival is told after it.
+    /// The packet that was dropped last: its arrival is reported after it.
     gone: Option<PacketId>,
 }
 

@@ -137,7 +137,7 @@ pub(crate) struct PortSample<'a> {
     pub(crate) queued: Backlog,
     /// What has passed since the last sample.
     pub(crate) passed: Passed,
-    /// What its classifier has said since the last sample.
+    /// Verdicts of its classifier since the last sample.
     pub(crate) classified: Option<Confusion>,
     /// The discipline, for its own variables.
     pub(crate) qdisc: &'a Qdisc,

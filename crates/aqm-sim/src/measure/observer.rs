@@ -127,7 +127,7 @@ pub(crate) trait PacketObserver: Send {
     /// A packet comes to a port with a discipline, which holds `queued` before.
     fn on_arrival(&mut self, _port: PortId, _queued: Backlog, _now: Time) {}
 
-    /// A packet has come to a discipline; if it or another was dropped, that was told before.
+    /// A packet has come to a discipline; if it or another was dropped, that was reported before.
     fn on_enqueue(&mut self, _seen: &AtQueue<'_>) {}
 
     /// A packet has left a discipline after `sojourn`.

@@ -18,7 +18,7 @@ pub(crate) struct PortMetrics {
     pub(crate) flows: Vec<FlowAtPort>,
     /// Sojourn times by group of flows.
     sojourn: Vec<Histogram>,
-    /// What a classifier has said, if there is one.
+    /// Verdicts of a classifier, if there is one.
     pub(crate) classified: Option<Box<Classified>>,
     last_change: Time,
     packet_nanos: u128,
@@ -33,12 +33,12 @@ pub(crate) struct PortMetrics {
     pub(crate) filtered: u64,
     /// Bytes handed to the wire, link-layer overhead included.
     sent_bytes: u64,
-    /// What the counters of port and discipline said at the last sample of the series.
+    /// Counters of port and discipline at the last sample of the series.
     sampled: Passed,
     /// When measuring began, and what has become since of packets that had arrived before.
     since: Time,
     older: Older,
-    /// What the counters of port and discipline said when measuring began, and the bytes that each flow had sent through.
+    /// Counters of port and discipline when measuring began, and the bytes that each flow had sent through.
     before: Passed,
     carried_before: Vec<u64>,
     /// Bytes that the device held when measuring began, and those that it holds at the end.

@@ -178,7 +178,7 @@ impl PacketObserver for Recorder {
         let headers = match dropped.by {
             // It has left its queue, if the link has one.
             DroppedBy::Wire => at(&mut self.under_way, dropped.id).headers,
-            // One that is not let in is dropped before it is told that it came.
+            // The drop of one that is not let in is reported before its arrival.
             _ => self.arrive(dropped.id, dropped.now),
         };
         if let Some(headers) = headers {

@@ -359,7 +359,7 @@ declare! {
     FEEDBACK_UNADDRESSED = metric("feedback_unaddressed", "Feedback without an address", Packets, 0, Neither,
         "packets that were not sent, because their source is unknown");
     FEEDBACK_IGNORED = metric("feedback_ignored", "Feedback not believed", Packets, 0, Neither,
-        "of those delivered, those that said what cannot be: a rate of zero, or above the line's");
+        "of those delivered, those with an impossible value: a rate of zero, or above the line's");
     TELEMETRY_PACKETS = metric("telemetry_packets", "Packets with telemetry", Packets, 0, Neither,
         "packets that reported to their receiver what the queues of switches were (INT)");
     TELEMETRY_HOPS = metric("telemetry_hops", "Hops reported", One, 0, Neither,

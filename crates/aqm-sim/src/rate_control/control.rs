@@ -1,4 +1,4 @@
-//! What every rate-based control is: told of bytes, feedback and time, it answers with a rate and a deadline.
+//! The interface of rate-based controls: from bytes, feedback and time to a rate and a deadline.
 
 use aqm_core::random::Random;
 use aqm_core::units::Time;
@@ -47,7 +47,7 @@ pub trait RateControl: Debug + Send {
 /// The rates that a sender keeps within: bits per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// However often it is told to slow down, it sends this fast: it must notice when congestion is over.
+    /// However often feedback slows it down, it sends this fast: it must notice when congestion is over.
     pub least: f64,
     /// The rate of its link.
     pub most: f64,

@@ -363,7 +363,7 @@ mod tests {
             let mut point = CongestionPoint::new(26_000, 2.0, 150_000);
             let mut random = Random::script(vec![draw]);
             assert_eq!(point.on_arrival(150_000, 0, &mut random), None);
-            // The queue has grown: whoever sends next is told, as soon as enough bytes have come.
+            // The queue has grown: the next sender is notified, as soon as enough bytes have come.
             assert_eq!(point.on_arrival(least - 1, 60_000, &mut random), None);
             assert!(point.on_arrival(1, 60_000, &mut random).is_some(), "{draw}");
         }

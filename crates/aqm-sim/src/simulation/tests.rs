@@ -185,7 +185,7 @@ fn run(simulation: &mut Simulation, micros: u64) -> Result<(), RunError> {
     simulation.run(end, Time::ZERO, Span::from_millis(1), &Monitor::default())
 }
 
-/// Whether the first flow's sender has been told by then.
+/// Whether the first flow's sender has been notified by then.
 fn is_told(build: impl Fn() -> Simulation, micros: u64) -> bool {
     let mut simulation = build();
     run(&mut simulation, micros).unwrap();

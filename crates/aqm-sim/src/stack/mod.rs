@@ -158,7 +158,7 @@ pub trait Endpoint: Send {
     /// began with 0 bytes; datagrams are asked for next.
     fn write(&mut self, _bytes: u64, _now: Time) {}
 
-    /// Its application has nothing more to send. Answers whether the end can be told; of one that cannot, nothing leaves from
+    /// Its application has nothing more to send. Answers whether the end can be observed; of one that cannot, nothing leaves from
     /// then on.
     fn stop(&mut self, _now: Time) -> bool {
         false

@@ -191,8 +191,8 @@ mod tests {
                         list.pop_front();
                     }
                 }
-                let turned = circle.turn(|queue| share(queue, divisor));
-                prop_assert_eq!(turned, selected(&mut list, divisor));
+                let next = circle.turn(|queue| share(queue, divisor));
+                prop_assert_eq!(next, selected(&mut list, divisor));
                 prop_assert!(circle.iter().eq(list.iter().map(|(queue, _)| *queue)));
             }
         }

@@ -269,7 +269,7 @@ fn a_queue_is_kept_until_its_law_has_decayed() {
     next(&mut host, ms(0), 2);
     assert_eq!(flows(&host), [1.0, 0.0, 0.0]);
     (10..12).for_each(|cookie| host.put(ms(1), cookie, 2, 500));
-    assert_eq!(host.get(ms(1)), Some(10)); // flow 1 turned out empty; its law decays at 100 ms
+    assert_eq!(host.get(ms(1)), Some(10)); // flow 1 was empty; its law decays at 100 ms
     assert_eq!(flows(&host), [1.0, 0.0, 1.0]);
     assert_eq!(host.get(ms(2)), Some(11));
     assert_eq!(flows(&host), [1.0, 0.0, 1.0]);

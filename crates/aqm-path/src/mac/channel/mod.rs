@@ -1,6 +1,6 @@
 //! One channel: an access point and its stations, which contend for it in both directions.
 //!
-//! The channel is told the time, asks the host for packets, and answers what happens next: a burst that begins, with the
+//! The channel has no clock: at a given time it asks the host for packets, and answers what happens next: a burst that begins, with the
 //! packets that it delivers and when; its end, with what became of each transmission; or until when there is nothing.
 //!
 //! What it leaves out: hidden stations, capture, OFDMA, several users at once, several links, roaming, fading, power save.

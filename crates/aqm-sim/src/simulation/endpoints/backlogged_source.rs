@@ -1,4 +1,4 @@
-//! Sources whose senders can do nothing with more data: their pieces are counted until the sender is told.
+//! Sources whose senders can do nothing with more data: their pieces are counted until the sender can take them.
 
 use crate::endpoint::backlogged_source::BackloggedSource;
 use crate::endpoint::flow::{Endpoints, Flow};

@@ -1,5 +1,5 @@
-//! Conservation: what a flow has sent was delivered, was lost where a cause is known, or is still on its way; and it is
-//! told nothing more than was carried.
+//! Conservation: what a flow has sent was delivered, was lost where a cause is known, or is still on its way; and
+//! feedback reports no more than was carried.
 
 use crate::endpoint::flow::{Endpoints, Flow};
 use crate::endpoint::stack::StackEnds;

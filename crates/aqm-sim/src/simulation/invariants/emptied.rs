@@ -1,4 +1,4 @@
-//! The last check: every queue gives up what it is said to hold, and then nothing is left over.
+//! The last check: every queue gives up what it claims to hold, and then nothing is left over.
 
 use crate::report::RunError;
 use crate::simulation::observer::PortObserver;
@@ -7,8 +7,8 @@ use aqm_core::backlog::Backlog;
 use aqm_core::packet::Ecn;
 
 impl Simulation {
-    /// Empties every queue. That is what was said to wait, by Little's law it had waited as long as the queue was long, and
-    /// without it everything balances.
+    /// Empties every queue. What comes out was counted as waiting, by Little's law it had waited as long as the queue was
+    /// long, and without it everything balances.
     pub(crate) fn check_emptied(&mut self) -> Result<(), RunError> {
         let now = self.shared.now;
         for port in 0..self.ports.len() {
@@ -17,8 +17,7 @@ impl Simulation {
             qdisc.purge(now, &mut observer);
             let Backlog { packets, bytes } = device.observed.queued;
             if (packets, bytes) != (0, 0) {
-                let what =
-                    format!("it said that {packets} packets ({bytes} bytes) wait that it does not have");
+                let what = format!("it claims {packets} packets ({bytes} bytes) that it does not have");
                 return Err(self.failed(&self.network.link_name(port), &what));
             }
             let sojourn = device.qdisc.counters().sojourn_sum;

@@ -3,7 +3,7 @@
 //! numbers and names are the draft's. Not validated against an implementation.
 //!
 //! Deviations: segments are paced one by one; the send quantum matters in the window only (section 5.5.8.1). The
-//! filters are exact, where the draft allows an approximation. Readings: the pacing rate starts again with the first
+//! filters are exact, where the draft allows an approximation. Assumptions: the pacing rate starts again with the first
 //! round-trip time, as the text of section 5.6.2 says; whether a careful probe has reached inflight_longterm (section
 //! 5.3.3.7) is judged by the data in flight before the acknowledgment.
 

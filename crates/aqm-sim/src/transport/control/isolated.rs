@@ -7,7 +7,7 @@ use crate::transport::tcp::Tcp;
 use crate::transport::window::Acked;
 use aqm_core::random::Random;
 
-/// A congestion control that is told what happens, and returns its window, and its rate if it has one.
+/// A congestion control driven by events, which returns its window, and its rate if it has one.
 ///
 /// ```
 /// use aqm_core::random::Random;
@@ -48,7 +48,7 @@ impl IsolatedControl {
         self.control.on_sample(&mut self.sampler, rs, at);
     }
 
-    /// A control with samples is told of a lost segment.
+    /// A segment is lost, for a control with samples.
     pub fn lost(&mut self, lost: &LostSegment) {
         self.control.on_lost(lost);
     }

@@ -85,7 +85,7 @@ impl Control {
         }
     }
 
-    /// The control is told of a lost segment.
+    /// A segment is lost.
     pub(crate) fn on_lost(&mut self, lost: &LostSegment) {
         self.law.on_lost(&self.window, lost);
     }

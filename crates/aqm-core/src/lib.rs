@@ -32,6 +32,8 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate self as aqm_core;
 
 pub mod backlog;
 mod brackets;

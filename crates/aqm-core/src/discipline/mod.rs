@@ -23,6 +23,9 @@ pub mod ets;
 #[cfg(test)]
 #[path = "../../tests/example/coin.rs"]
 pub mod example;
+#[cfg(test)]
+#[path = "../../tests/example/tests.rs"]
+mod example_tests;
 pub mod feng_ared;
 pub mod fifo;
 mod flow_queueing;

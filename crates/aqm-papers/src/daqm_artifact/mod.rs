@@ -26,11 +26,12 @@
 
 mod controller;
 mod gate;
-#[cfg(test)]
-mod host;
 mod inspected;
 mod presets;
 mod samples;
+#[cfg(test)]
+#[path = "../../../aqm-core/src/discipline/testing.rs"]
+mod testing;
 #[cfg(test)]
 mod tests;
 

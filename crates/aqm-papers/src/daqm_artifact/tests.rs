@@ -1,5 +1,5 @@
 use super::INFO;
-use super::host::{Host, ms, spec};
+use super::testing::{Host, ms, script};
 use aqm_core::law::daqm::CONFIGURATIONS;
 use aqm_core::law::features::NAMES;
 use aqm_core::params::Value;
@@ -13,10 +13,22 @@ const MARKING: &str = "ecn drop_rate 0 drop_duration 0s";
 const SOJOURN: &str = "s 30ms s1 0.25 s2 0.01 s3 0.001 b auto b1 auto b2 auto b3 auto gate_s 20ms";
 const BUFFER: &str = "b 30 b1 0.25 b2 0.01 b3 0.001 s auto s1 auto s2 auto s3 auto gate_b 20 buffer_per ms";
 
+/// Reads `[:PRESET] [PARAMETER VALUE]...`.
+fn spec(text: &str) -> Spec {
+    let (preset, params) = text.split_once(' ').unwrap_or((text, ""));
+    let preset = preset.strip_prefix(':').map_or(&INFO.presets[0], |name| INFO.preset(name).unwrap());
+    Spec::parse_as(&INFO, preset, params).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// A host of this discipline with a fixed stream of random numbers.
+fn built(text: &str) -> Host {
+    Host::of(&spec(text), Random::seeded(1))
+}
+
 /// Plays arrivals and departures (`None`) in the order of time; the number of the feature (algorithm 1 counts from 1) that
 /// marks each packet, 0 for one that leaves unmarked.
 fn play(spec: &str, mut events: Vec<(Time, Option<u64>)>) -> Vec<u64> {
-    let mut host = Host::new(spec);
+    let mut host = built(spec);
     events.sort_by_key(|(at, arrives)| (*at, arrives.is_none()));
     let mut found = Vec::new();
     for (at, arrives) in events {
@@ -129,8 +141,8 @@ fn case_5_of_the_buffer_an_increasing_fall_is_found_by_its_height_alone_unless_a
 #[test]
 fn the_head_is_dropped_and_arriving_packets_for_the_duration_with_the_rate() {
     // Only s1 is looked at: packets come every 4 ms and leave every 10: s1 = .6.
-    let spec = ":only_s1 method clean noagain rate_s1 0.5 duration_s1 100ms drop_rate 0";
-    let mut host = Host::scripted(spec, &[0.49, 0.5]);
+    let text = ":only_s1 method clean noagain rate_s1 0.5 duration_s1 100ms drop_rate 0";
+    let mut host = Host::of(&spec(text), script(&[0.49, 0.5]));
     (0..10).for_each(|number| host.put(ms(4 * number), number, 0, 1000));
     assert_eq!(host.get(ms(40)), Some(0)); // the first has no derivative
     assert_eq!(host.get(ms(50)), Some(2)); // 46 ms after 40: s1 = .6, packet 1 is dropped
@@ -152,20 +164,19 @@ fn the_head_is_dropped_and_arriving_packets_for_the_duration_with_the_rate() {
 #[test]
 fn heads_are_dropped_again_until_the_derivative_is_no_longer_high() {
     // As above, with `again`: each drop takes 4 ms off the sojourn time. s1 = .6, .2, -.2: two go.
-    let mut host = Host::new(":only_s1 method clean drop_rate 0 drop_duration 0s");
+    let mut host = built(":only_s1 method clean drop_rate 0 drop_duration 0s");
     (0..10).for_each(|number| host.put(ms(4 * number), number, 0, 1000));
     assert_eq!([host.get(ms(40)), host.get(ms(50))], [Some(0), Some(3)]);
     assert_eq!(host.dropped(), [1, 2]);
     // A level alone is no reason to go on.
-    let mut host = Host::new(":only_s method clean s 10ms drop_rate 0 drop_duration 0s");
+    let mut host = built(":only_s method clean s 10ms drop_rate 0 drop_duration 0s");
     (0..10).for_each(|number| host.put(ms(0), number, 0, 1000));
     assert_eq!([host.get(ms(40)), host.get(ms(50))], [Some(1), Some(3)]);
 }
 
 #[test]
 fn the_last_packet_is_not_dropped_again() {
-    let mut host =
-        Host::new(":only_b1 method clean b1 0 buffer_per ms gate_b 0 drop_rate 0 drop_duration 0s");
+    let mut host = built(":only_b1 method clean b1 0 buffer_per ms gate_b 0 drop_rate 0 drop_duration 0s");
     host.put(ms(0), 0, 0, 1000);
     host.get(ms(0));
     (1..=3).for_each(|number| host.put(ms(9), number, 0, 1000));
@@ -175,7 +186,7 @@ fn the_last_packet_is_not_dropped_again() {
 
 #[test]
 fn the_authors_program_destroys_five_packets_for_each_look() {
-    let mut host = Host::new(":daqm1 buffer_clock departure drop_rate 0 s1 20");
+    let mut host = built(":daqm1 buffer_clock departure drop_rate 0 s1 20");
     // Every 30 ms: waits 30 ms apart, s1 = -15, s2 = s3 = 0; with 5 packets behind the head nothing is looked at.
     (0..6).for_each(|number| host.put(ms(30 * number), number, 0, 1000));
     assert_eq!((host.get(ms(200)), host.dropped().len()), (Some(0), 0));
@@ -185,7 +196,7 @@ fn the_authors_program_destroys_five_packets_for_each_look() {
     assert!(host.log.dropped.iter().all(|(_, reason)| *reason == super::DESTROYED));
     assert_eq!((host.probe("s"), host.probe("s1"), host.probe("b")), (141.0, -15.0, 40.0));
     // A fall counts: with T = 10 the head is dropped as well, and the seventh leaves.
-    let mut host = Host::new(":daqm1 buffer_clock departure drop_rate 0");
+    let mut host = built(":daqm1 buffer_clock departure drop_rate 0");
     (0..7).for_each(|number| host.put(ms(30 * number), number, 0, 1000));
     assert_eq!((host.get(ms(200)), host.probe("found")), (Some(6), 4.0));
     assert_eq!(host.dropped(), [1, 2, 3, 4, 5, 0]);
@@ -195,7 +206,7 @@ fn the_authors_program_destroys_five_packets_for_each_look() {
 fn the_authors_program_takes_the_buffer_for_40_packets() {
     // Packets of one instant: no derivative. b = 40 is above dAQM3's 20 and below dAQM2's 80, whatever waits.
     let found = |preset: &str| {
-        let mut host = Host::new(&format!(":{preset} buffer_clock departure s 10s"));
+        let mut host = built(&format!(":{preset} buffer_clock departure s 10s"));
         (0..7).for_each(|number| host.put(ms(0), number, 0, 1000));
         host.get(ms(1));
         host.probe("found")
@@ -206,7 +217,7 @@ fn the_authors_program_takes_the_buffer_for_40_packets() {
 #[test]
 fn the_controller_changes_the_configuration_in_force() {
     let spec = " method clean controller control_period 100ms control_target 200ms drop_duration 0s noagain";
-    let mut host = Host::new(spec);
+    let mut host = built(spec);
     (0..100).for_each(|number| host.put(ms(0), number, 0, 1000));
     // All s1 are 1 and all s below 1 s: dAQM1 finds nothing. A mean of 240 ms: dAQM2 from 300 ms on, which finds s1.
     assert_eq!([200, 210, 290].map(|at| host.get(ms(at))), [Some(0), Some(1), Some(2)]);
@@ -232,7 +243,7 @@ fn the_defaults_are_the_first_configuration_of_the_controller() {
 #[test]
 fn the_authors_program_samples_the_buffer_once_an_interval_has_passed() {
     let off = "s auto s1 auto s2 auto s3 auto b auto b1 auto b2 auto b3 auto";
-    let mut host = Host::new(&format!(" buffer_clock departure sample_interval 10ms {off}"));
+    let mut host = built(&format!(" buffer_clock departure sample_interval 10ms {off}"));
     (0..60).for_each(|cookie| host.put_ect(ms(0), cookie, 0, 1000));
     // One packet leaves and five are destroyed each time: 60, 54, 48, 42 and 36 wait, exactly 10 ms apart.
     for departure in 0..5 {
@@ -246,7 +257,7 @@ fn the_authors_program_samples_the_buffer_once_an_interval_has_passed() {
 fn the_clock_of_the_authors_program_looks_at_twice_the_time_of_a_departure() {
     let off = "s auto s1 auto s2 auto s3 auto b auto b1 auto b2 auto b3 auto";
     let b1 = |clock: &str, looks: [u64; 2]| {
-        let mut host = Host::new(&format!(" buffer_clock {clock} {off}"));
+        let mut host = built(&format!(" buffer_clock {clock} {off}"));
         (0..90).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
         // 10 ms apart, six go each time: 84, 78, 72, 66 and 60 are left.
         (0..5).for_each(|departure| _ = host.get(ms(100 + 10 * departure)).expect("a packet waits"));
@@ -260,7 +271,7 @@ fn the_clock_of_the_authors_program_looks_at_twice_the_time_of_a_departure() {
     assert_eq!(b1("later", [154, 155]), [0.0, -6.0]);
     // Due at 215, 235, 255, 275 and 295 ms: nothing left after 140 ms, until 294 ms.
     assert_eq!(b1("doubled", [294, 295]), [0.0, 0.0]);
-    let mut host = Host::new(&format!(" buffer_clock doubled {off}"));
+    let mut host = built(&format!(" buffer_clock doubled {off}"));
     (0..90).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
     (0..5).for_each(|departure| _ = host.get(ms(100 + 10 * departure)));
     // 60 wait at 215 ms; one more arrives before the second look.

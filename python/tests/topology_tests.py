@@ -243,7 +243,10 @@ def a_wrong_topology_is_refused_with_what_is_allowed(text: str, wanted: str) -> 
         ("", "has no [[link]]"),
         ('[[link]]\nfrom = "a"\nto = "b"', "link 0: delay is missing"),
         ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5"', "link 0: '5' has no unit"),
-        ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"\naccess = "csma"', "link 0: unknown access 'csma'"),
+        (
+            '[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"\naccess = "backoff"',
+            'link 0: access: is said by the link\'s kind, as kind = "backoff"',
+        ),
         ('[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"', 'no link has queue = "test"'),
         ('measured = "b->c"\n[[link]]\nfrom = "a"\nto = "b"\ndelay = "5ms"\nqueue = "test"', "measured: unknown link"),
     ],

@@ -107,7 +107,11 @@ TABLE = [
         f"{TRACE} --topology star:hosts=2:xoff=9kb",
         "--topology: switch 'switch': xoff cannot pause switch->h0: it has a link",
     ),
-    (f"{TRACE} --topology bus", "--topology: link 0 (client0->channel): a link trace cannot share a medium"),
+    (
+        f"{TRACE} --topology bus",
+        "--topology: link 0 (client0->channel): 'turns until arrival' has no rate, and the scenario"
+        " has a recorded link",
+    ),
     (f"{BASE} --until-ci 5% --shard 1/2", "--shard: contradicts --until-ci, which needs every run"),
     (f"{BASE} --shard 3", "--shard: '3' is not K/N"),
     (f"{BASE} --seeds 2 --until-ci 5%", "--seeds: '2' is no pilot"),

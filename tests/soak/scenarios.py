@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aqmlab.scenario import registry
 from aqmlab.scenario.kinds import GROUPS, KINDS, PROFILES, TRANSPORTS
-from aqmlab.scenario.model import ACCESS
+from aqmlab.scenario.topologies.generators import ACCESS
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 CAPTURE = str(DATA / "captures" / "aqmlab-lan.pcap")

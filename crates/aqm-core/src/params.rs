@@ -55,6 +55,8 @@ pub enum Value {
     PerClass(PerClass),
     /// Children; where there are several, one per class, and further classes use the last.
     Children(Vec<Child>),
+    /// The name of something that the host knows: a word.
+    Name(String),
     /// Text in a notation of the discipline's own, in the form in which it is written.
     Text(String),
     /// A discipline or another notation, in declarations and presets; [`Params`] hold it resolved, as `Children` or `Text`.
@@ -214,6 +216,7 @@ impl ParamSpec {
             (_, Value::Auto) if !self.auto.is_empty() => return Ok(value),
             (Kind::Flag, Value::Flag(_)) => return Ok(value),
             (Kind::Choice(words), Value::Choice(word)) if words.contains(word) => return Ok(value),
+            (Kind::Name, Value::Name(_)) => return Ok(value),
             (Kind::Child, Value::Children(children)) if children.len() == 1 => return Ok(value),
             (Kind::Children, Value::Children(children)) if (1..=MOST_CLASSES).contains(&children.len()) => {
                 return Ok(value);
@@ -305,6 +308,7 @@ impl ParamSpec {
                 }
             },
             Kind::PerClass(each) => Value::PerClass(PerClass::parse(each, text).map_err(unit_error)?),
+            Kind::Name => Value::Name(text.to_owned()),
             Kind::Notation(notation) => match brackets::inside(text) {
                 Some(inside) => Value::Text(inside.to_owned()),
                 None => {
@@ -381,6 +385,7 @@ impl ParamSpec {
             Kind::Choice(words) => words.join(", "),
             Kind::Child => "[NAME[:PRESET] [PARAMETER VALUE]...]".to_owned(),
             Kind::Children => "[NAME[:PRESET] [PARAMETER VALUE]...], once for each class".to_owned(),
+            Kind::Name => "a name".to_owned(),
             Kind::Notation(notation) => format!("[{}]", notation.form),
             Kind::PerClass(_) => {
                 format!("{} to {} for each class, separated by commas", show(min), show(max))
@@ -427,6 +432,7 @@ impl fmt::Display for Value {
                 let words: Vec<_> = children.iter().map(|child| format!("[{child}]")).collect();
                 f.write_str(&words.join(" "))
             }
+            Value::Name(name) => f.write_str(name),
             Value::Text(text) => write!(f, "[{text}]"),
             Value::Notation(text) => write!(f, "[{text}]"),
         }
@@ -632,6 +638,15 @@ impl Params {
     pub fn text(&self, name: &str) -> &str {
         match self.get(name) {
             Value::Text(text) => text,
+            other => wrong_kind(name, other),
+        }
+    }
+
+    /// The name of something that the host knows, or `None` for `auto`.
+    pub fn name(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Value::Name(given) => Some(given),
+            Value::Auto => None,
             other => wrong_kind(name, other),
         }
     }

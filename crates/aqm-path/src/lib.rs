@@ -3,6 +3,7 @@
 
 pub mod device;
 pub mod kind;
+pub mod kinds;
 pub mod mac;
 pub mod medium;
 pub mod wire;

@@ -2,20 +2,26 @@
 
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// How ports on one medium share it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// In turns, in the order of asking; a link that has sent asks again.
-    #[default]
     Turns,
     /// By sensing it again after a random time, ever longer (truncated binary exponential backoff, as IEEE 802.3 4.2.3.2.5, in
     /// the slots of ns-3's CSMA: 1 microsecond, 1000 at most). The first to sense the medium idle transmits; collisions are not
     /// modelled.
     Backoff,
+}
+
+/// The rules of a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// How a packet that finds it busy comes to be sent.
+    pub access: Access,
+    /// Whether it stays busy until the last bit has arrived, as CSMA's does, not only until it is sent.
+    pub until_arrival: bool,
 }
 
 /// A port waits a whole number of these before it looks again.

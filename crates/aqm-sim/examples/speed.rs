@@ -9,7 +9,7 @@
 use aqm_core::units::Span;
 use aqm_sim::report::{Monitor, Report};
 use aqm_sim::scenario::inputs::Inputs;
-use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
+use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::scenario::wire::Impairments;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Tcp, Topology, Transport};
 use aqm_sim::switch::options::SwitchOptions;
@@ -78,8 +78,6 @@ fn behind_switch(scenario: &mut Scenario, program: &str) {
         queue,
         name: None,
         medium: None,
-        access: Access::Turns,
-        until_arrival: false,
         kind: None,
         wire: Impairments::default(),
     };

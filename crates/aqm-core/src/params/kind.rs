@@ -34,6 +34,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Numbers, bytes or times, separated by commas: one per class.
     PerClass(Each),
+    /// The name of something that the host knows.
+    Name,
     /// Text in brackets, in a notation of the discipline's own.
     Notation(&'static Notation),
     /// One discipline in brackets: `[codel target 10ms]`.
@@ -61,6 +63,7 @@ impl Kind {
             Kind::PerClass(Each::Count) => "counts",
             Kind::PerClass(Each::Bytes) => "bytes per class",
             Kind::PerClass(Each::Span) => "time per class",
+            Kind::Name => "name",
             Kind::Notation(notation) => notation.unit,
             Kind::Child => "discipline",
             Kind::Children => "disciplines",

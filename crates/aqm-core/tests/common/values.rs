@@ -17,6 +17,7 @@ pub(crate) fn allowed(spec: &ParamSpec) -> Vec<Value> {
     match spec.kind {
         Kind::Flag => values.extend([Value::Flag(true), Value::Flag(false)]),
         Kind::Choice(words) => values.extend(words.iter().map(|word| Value::Choice(word))),
+        Kind::Name => values.push(Value::Name("one".to_owned())),
         Kind::Notation(notation) => {
             let written = notation.examples.iter().map(|text| (notation.canonical)(text).unwrap());
             values.extend(written.map(Value::Text));
@@ -58,7 +59,7 @@ pub(crate) fn forbidden(spec: &ParamSpec) -> Vec<Value> {
         magnitudes.push(min - step);
     }
     match spec.kind {
-        Kind::Flag | Kind::Choice(_) => Vec::new(),
+        Kind::Flag | Kind::Choice(_) | Kind::Name => Vec::new(),
         Kind::Notation(notation) => {
             notation.refused.iter().map(|text| Value::Text((*text).to_owned())).collect()
         }
@@ -93,7 +94,9 @@ pub(crate) fn of_magnitude(kind: Kind, magnitude: f64) -> Vec<Value> {
         Kind::PerClass(each) => [vec![whole], vec![1, whole]]
             .map(|numbers| Value::PerClass(PerClass::of(each, numbers.leak())))
             .to_vec(),
-        Kind::Flag | Kind::Choice(_) | Kind::Notation(_) | Kind::Child | Kind::Children => Vec::new(),
+        Kind::Flag | Kind::Choice(_) | Kind::Name | Kind::Notation(_) | Kind::Child | Kind::Children => {
+            Vec::new()
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::streams::{Stream, Streams};
 use crate::network::graph::{LinkId, Queue};
+use aqm_path::kind::Service;
 
 /// Passes over what does not react: losses on one link lighten the next.
 const PASSES: usize = 4;
@@ -22,11 +23,17 @@ pub(super) struct Shares {
 impl Shares {
     pub(super) fn of(streams: &Streams) -> Shares {
         let links = &streams.network.links;
-        let resource = |link: LinkId| match &links[link].queue {
-            Queue::Discipline { medium: Some(medium), .. } => links.len() + *medium as usize,
-            _ => link,
-        };
-        let resources: Vec<usize> = (0..links.len()).map(resource).collect();
+        let mut resources: Vec<usize> = (0..links.len()).collect();
+        let mut holds = vec![0.0; links.len()];
+        for (number, medium) in streams.network.media.iter().enumerate() {
+            for (link, kind) in &medium.links {
+                resources[*link] = links.len() + number;
+                if matches!(kind.kind().service, Service::Medium(sharing) if sharing(kind.params()).until_arrival)
+                {
+                    holds[*link] = links[*link].delay.as_secs_f64();
+                }
+            }
+        }
         let count = resources.iter().max().map_or(0, |last| last + 1);
         // Seconds of each resource that a packet per flow takes of the run.
         let uses: Vec<Vec<(usize, f64)>> = streams
@@ -37,15 +44,11 @@ impl Shares {
                 let back = stream.back.iter().map(|&link| (link, stream.answer, stream.answers));
                 let time = |(link, length, packets): (LinkId, f64, f64)| {
                     let spec = &links[link];
-                    let hold = if let Queue::Discipline { hold, .. } = &spec.queue {
-                        hold.as_secs_f64()
-                    } else {
-                        0.0
-                    };
                     // A host that one flow has for itself is there as often as the flow.
                     let own = spec.from >= streams.own_nodes || spec.to >= streams.own_nodes;
                     let flows = if own { 1.0 } else { stream.flows };
-                    let seconds = length / spec.capacity.mean_rate().as_bytes_per_sec_f64().max(1e-9) + hold;
+                    let seconds =
+                        length / spec.capacity.mean_rate().as_bytes_per_sec_f64().max(1e-9) + holds[link];
                     (resources[link], flows * packets * seconds / streams.seconds)
                 };
                 there.chain(back).map(time).collect()

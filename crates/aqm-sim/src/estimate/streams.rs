@@ -75,7 +75,7 @@ impl Streams {
         };
         let Layout { network, paths, recorded, .. } = match &few.topology {
             None => dumbbell::layout(&few, &capacity, aqm, &Monitor::default())?,
-            Some(topology) => topology::layout(&few, topology, &capacity, aqm)?,
+            Some(topology) => topology::layout(&few, topology, &capacity, aqm, inputs)?,
         };
         let nodes = scenario.topology.as_ref().map(|topology| {
             topology.links.iter().flat_map(|link| [&link.from, &link.to]).collect::<BTreeSet<_>>().len()

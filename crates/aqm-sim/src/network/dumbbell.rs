@@ -76,8 +76,6 @@ impl Plan {
                 spec: aqm,
                 ring_packets: scenario.device_ring_packets,
                 random: "bottleneck".to_owned(),
-                medium: None,
-                hold: Span::ZERO,
             },
             wire: scenario.impairments(),
             name: Some("bottleneck".to_owned()),

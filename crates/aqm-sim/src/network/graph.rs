@@ -1,10 +1,10 @@
 //! The graph: nodes and one-way links. Topologies build one.
 
-use crate::scenario::topology::Access;
 use crate::switch::options::SwitchOptions;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
 use aqm_io::link_trace::LinkTrace;
+use aqm_path::kind::KindSpec;
 use aqm_path::wire::Impairments;
 use std::collections::BTreeMap;
 
@@ -43,10 +43,6 @@ pub(crate) enum Queue {
         ring_packets: u32,
         /// Name of its random stream.
         random: String,
-        /// The medium that it shares with other links, if it does.
-        medium: Option<u32>,
-        /// How long a packet occupies the medium beyond its serialisation.
-        hold: Span,
     },
 }
 
@@ -79,8 +75,17 @@ impl LinkSpec {
     }
 }
 
+/// Links that share a medium, or the device that serves it.
+#[derive(Clone)]
+pub(crate) struct OnMedium {
+    /// The name of the medium; of a link that is alone on it, its own.
+    pub(crate) name: String,
+    /// The links, each with its kind.
+    pub(crate) links: Vec<(LinkId, KindSpec)>,
+}
+
 /// A graph under construction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Network {
     names: Vec<String>,
     pub(crate) links: Vec<LinkSpec>,
@@ -91,10 +96,8 @@ pub(crate) struct Network {
     /// The links that leave each node, and those that lead to it.
     pub(crate) out: Vec<Vec<LinkId>>,
     pub(crate) into: Vec<Vec<LinkId>>,
-    /// Media that links share, by their names.
-    pub(crate) media: Vec<(String, Access)>,
-    /// Links that one device serves, by their medium or their own name, and its kind.
-    pub(crate) channels: Vec<(String, String, Vec<LinkId>)>,
+    /// Media, each with its links.
+    pub(crate) media: Vec<OnMedium>,
     /// Options of switches, beside their ports.
     pub(crate) switches: BTreeMap<NodeId, SwitchOptions>,
 }
@@ -120,11 +123,11 @@ impl Network {
         id
     }
 
-    /// A device of this kind serves a link, and all others of the same channel.
-    pub(crate) fn join(&mut self, channel: String, kind: &str, link: LinkId) {
-        match self.channels.iter_mut().find(|(name, _, _)| *name == channel) {
-            Some((_, _, links)) => links.push(link),
-            None => self.channels.push((channel, kind.to_owned(), vec![link])),
+    /// A link of this kind is on a medium, with all others of that name.
+    pub(crate) fn join(&mut self, medium: String, kind: KindSpec, link: LinkId) {
+        match self.media.iter_mut().find(|other| other.name == medium) {
+            Some(other) => other.links.push((link, kind)),
+            None => self.media.push(OnMedium { name: medium, links: vec![(link, kind)] }),
         }
     }
 

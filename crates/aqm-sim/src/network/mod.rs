@@ -24,6 +24,7 @@ pub(crate) mod graph;
 pub(crate) mod hosts;
 pub(crate) mod ideal;
 pub(crate) mod in_flight;
+mod kinds;
 pub(crate) mod packet;
 pub(crate) mod path;
 pub(crate) mod payloads;

@@ -84,13 +84,8 @@ pub(crate) fn measured_ports(
         if matches!(network.links[link].queue, Queue::Plain) {
             let spec = Spec::parse(UNLIMITED).map_err(|error| RunError::Check(error.to_string()))?;
             let ring_packets = scenario.device_ring_packets;
-            network.links[link].queue = Queue::Discipline {
-                spec,
-                ring_packets,
-                random: network.link_name(link),
-                medium: None,
-                hold: Span::ZERO,
-            };
+            network.links[link].queue =
+                Queue::Discipline { spec, ring_packets, random: network.link_name(link) };
         }
     }
     Ok(if measured.is_empty() { vec![bottleneck] } else { measured })

@@ -145,7 +145,7 @@ impl<M> Port<M> {
             extras.impaired = Some(Impaired::new(Wire::new(link.delay, link.wire, seed, name)));
         }
         let rate = link.capacity.mean_rate();
-        if let Queue::Discipline { spec, ring_packets, random, medium, hold } = &link.queue {
+        if let Queue::Discipline { spec, ring_packets, random } = &link.queue {
             let served = aqm_core::link::Link { rate, mtu: 1500 + overhead, overhead };
             let qdisc = spec.build(served, Random::stream(seed, random))?;
             let trace = match &link.capacity {
@@ -164,9 +164,9 @@ impl<M> Port<M> {
                 wake_at: Time::MAX,
                 is_direct: false,
                 trace,
-                medium: *medium,
+                medium: None,
                 channel: None,
-                hold: *hold,
+                hold: Span::ZERO,
             });
         }
         let is_plain = extras.device.is_none() && extras.impaired.is_none();

@@ -1,10 +1,12 @@
 //! The network of a topology that is given as data.
 
 use super::graph::{Capacity, LinkSpec, Network, NodeId, Queue};
+use super::kinds;
 use super::path::{Layout, Path, measured_ports, paths_of_group};
 use super::routes::Routes;
 use crate::report::RunError;
-use crate::scenario::topology::{Access, LinkQueue, Topology, refused};
+use crate::scenario::inputs::Inputs;
+use crate::scenario::topology::{LinkQueue, Topology, refused};
 use crate::scenario::{FlowGroup, Scenario};
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
@@ -21,9 +23,11 @@ pub(crate) fn layout(
     topology: &Topology,
     capacity: &Capacity,
     aqm: &Spec,
+    inputs: &Inputs,
 ) -> Result<Layout, RunError> {
     let mut plan = Plan::default();
-    for (number, link) in topology.links.iter().enumerate() {
+    let kinds = kinds::of_links(topology, capacity, inputs)?;
+    for ((number, link), serves) in topology.links.iter().enumerate().zip(kinds) {
         let measured = number == topology.measured;
         let name = format!("{}->{}", link.from, link.to);
         let spec = match &link.queue {
@@ -33,32 +37,25 @@ pub(crate) fn layout(
                 Some(Spec::parse(text).map_err(|error| refused(format!("link {name}"), error.into()))?)
             }
         };
-        let is_line = link.kind.is_none();
-        let medium = link.medium.as_ref().filter(|_| is_line).map(|name| plan.medium(name, link.access));
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
             spec,
             // Packets that the device has taken from the discipline cannot be paused.
-            ring_packets: if is_paused(topology, &link.to) { 1 } else { scenario.device_ring_packets },
+            ring_packets: if kinds::pauses(topology, &link.to) { 1 } else { scenario.device_ring_packets },
             random: String::new(),
-            medium,
-            hold: if link.until_arrival { Span::from_nanos(link.delay_ns) } else { Span::ZERO },
         });
         let (from, to) = (plan.node(&link.from), plan.node(&link.to));
         let id = plan.network.link(LinkSpec {
             from,
             to,
-            capacity: match link.rate_bps {
-                Some(bits) => Capacity::Rate(Rate::from_bits_per_sec(bits)),
-                None => capacity.clone(),
-            },
+            capacity: serves.capacity,
             delay: Span::from_nanos(link.delay_ns),
             queue,
             wire: if measured { link.wire.or(scenario.impairments()) } else { link.wire },
             name: link.name.clone(),
         });
-        if let Some(kind) = &link.kind {
-            let channel = link.medium.clone().unwrap_or_else(|| plan.network.link_name(id));
-            plan.network.join(channel, kind, id);
+        if let Some(kind) = serves.shared {
+            let medium = link.medium.clone().unwrap_or_else(|| plan.network.link_name(id));
+            plan.network.join(medium, kind, id);
         }
         // Parallel links draw from streams of their own.
         let own = plan.network.link_name(id);
@@ -90,15 +87,10 @@ pub(crate) fn layout(
     Ok(Layout { network, measured, paths, recorded })
 }
 
-/// Whether a link to this node can be paused: it is a switch that uses flow control.
-fn is_paused(topology: &Topology, to: &str) -> bool {
-    topology.switches.get(to).is_some_and(|options| options.pfc.is_some())
-}
-
 /// The queue of a plain link that a switch limits or pauses. It has no limit. Where classes are paused, each has its
 /// own queue, so that one can be paused while the others go on.
 fn waits_at_switch(topology: &Topology, from: &str, to: &str) -> Result<Option<Spec>, RunError> {
-    let text = if is_paused(topology, to) {
+    let text = if kinds::pauses(topology, to) {
         "rr classes 8 limit 1000000000000b"
     } else if topology.switches.contains_key(from) {
         "fifo limit 1000000000000b"
@@ -113,7 +105,6 @@ fn waits_at_switch(topology: &Topology, from: &str, to: &str) -> Result<Option<S
 struct Plan {
     network: Network,
     nodes: BTreeMap<String, NodeId>,
-    media: BTreeMap<String, u32>,
 }
 
 impl Plan {
@@ -124,15 +115,6 @@ impl Plan {
         let node = self.network.node(name.to_owned());
         self.nodes.insert(name.to_owned(), node);
         node
-    }
-
-    /// The number of a medium.
-    fn medium(&mut self, name: &str, access: Access) -> u32 {
-        let media = &mut self.network.media;
-        *self.media.entry(name.to_owned()).or_insert_with(|| {
-            media.push((name.to_owned(), access));
-            media.len() as u32 - 1
-        })
     }
 
     /// The path of flow `index` of a group, there and back. If its base round-trip time is longer than that of the
@@ -185,7 +167,7 @@ impl Plan {
             // The first node may be a switch.
             let queue = waits_at_switch(topology, from.1, to.1)?.map_or(Queue::Plain, |spec| {
                 let random = format!("{}->{}", from.1, to.1);
-                Queue::Discipline { spec, ring_packets: 1, random, medium: None, hold: Span::ZERO }
+                Queue::Discipline { spec, ring_packets: 1, random }
             });
             Ok::<_, RunError>(self.network.link(LinkSpec { queue, ..plain }))
         };

@@ -37,7 +37,7 @@ impl Scenario {
             return Err(InputError::new("there are neither flows nor captures: nothing would be sent"));
         }
         if let Some(topology) = &self.topology {
-            let nodes = topology.check(matches!(self.capacity, Capacity::Trace(_)))?;
+            let nodes = topology.check()?;
             for group in &self.flows {
                 if group.from.is_empty() || group.to.is_empty() {
                     return Err(group.refused(InputError::new("from and to are missing")));

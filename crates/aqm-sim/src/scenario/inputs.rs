@@ -13,6 +13,7 @@ use aqm_io::capture::Capture;
 use aqm_io::input_error::InputError as FileError;
 use aqm_io::link_trace::LinkTrace;
 use aqm_path::kind::KindSpec;
+use aqm_path::kinds::KINDS;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -68,8 +69,8 @@ impl Inputs {
 
     /// The kind of link that a scenario names, with its parameters.
     pub(crate) fn link_kind(&self, text: &str) -> Result<KindSpec, InputError> {
-        let known: Vec<_> =
-            self.extensions.iter().flat_map(|extension| extension.link_kinds).copied().collect();
+        let added = self.extensions.iter().map(|extension| extension.link_kinds);
+        let known: Vec<_> = std::iter::once(KINDS).chain(added).flatten().copied().collect();
         KindSpec::parse(text, &known)
     }
 

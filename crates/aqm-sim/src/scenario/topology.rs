@@ -2,7 +2,6 @@
 
 use crate::switch::options::SwitchOptions;
 use aqm_core::input_error::InputError;
-pub use aqm_path::medium::Access;
 use aqm_path::wire::Impairments;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,26 +38,16 @@ pub struct TopologyLink {
     /// Name of its port in metrics; `from->to` unless given.
     #[serde(default)]
     pub name: Option<String>,
-    /// Name of a medium: links on the same one send one packet at a time.
+    /// Name of a medium: links on the same one share its time, or the device that serves it.
     #[serde(default)]
     pub medium: Option<String>,
-    /// How a packet that finds the medium busy comes to be sent; the same on all links of a medium.
-    #[serde(default, skip_serializing_if = "is_in_turns")]
-    pub access: Access,
-    /// Whether the medium stays busy until the last bit has arrived, as CSMA's does, not only until it is sent.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub until_arrival: bool,
-    /// Kind of the link, as `KIND key value ...`, whose device sends bursts; a line of its rate unless given. Links of one medium
-    /// have the same.
+    /// Kind of the link, as `KIND key value ...`; a line of its rate unless given, on a medium `turns`. Links of one medium have
+    /// the same, but for what is each link's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// What the wire behind the queue does to packets; where this does nothing, the measured link takes the scenario's.
     #[serde(default, skip_serializing_if = "Impairments::is_plain")]
     pub wire: Impairments,
-}
-
-fn is_in_turns(access: &Access) -> bool {
-    *access == Access::Turns
 }
 
 /// The queue in front of a link.
@@ -80,11 +69,9 @@ pub(crate) fn refused(place: String, error: InputError) -> InputError {
 }
 
 impl Topology {
-    /// Refuses what cannot be built; returns the names of the nodes. `recorded` says whether the scenario's capacity
-    /// is a link trace.
-    pub(crate) fn check(&self, recorded: bool) -> Result<BTreeSet<&str>, InputError> {
+    /// Refuses what cannot be built, but for the kinds of links, which the inputs may have; returns the names of the nodes.
+    pub(crate) fn check(&self) -> Result<BTreeSet<&str>, InputError> {
         let mut nodes = BTreeSet::new();
-        let (mut media, mut kinds) = (BTreeMap::new(), BTreeMap::new());
         for (number, link) in self.links.iter().enumerate() {
             let place = || format!("link {number} ({}->{})", link.from, link.to);
             if link.from == link.to {
@@ -96,47 +83,6 @@ impl Topology {
                 return Err(refused(place(), InputError::field("rate", 0, "it must be greater than zero")));
             }
             link.wire.check().map_err(|error| refused(place(), error))?;
-            if link.medium.is_some() && link.queue == LinkQueue::Plain {
-                return Err(refused(place(), InputError::new("a link on a medium needs a queue")));
-            }
-            if link.medium.is_some() && link.rate_bps.is_none() && recorded {
-                return Err(refused(place(), InputError::new("a link trace cannot share a medium")));
-            }
-            if link.medium.is_none() && link.access != Access::Turns {
-                return Err(refused(place(), InputError::new("access is backoff, but it is on no medium")));
-            }
-            if let Some(kind) = &link.kind {
-                let about = |problem: &str| Err(refused(place(), InputError::value(kind, problem)));
-                if link.queue == LinkQueue::Plain {
-                    return about("needs a queue");
-                }
-                if link.rate_bps.is_none() && recorded {
-                    return about("cannot have a link trace");
-                }
-                if link.access != Access::Turns || link.until_arrival {
-                    return about("has its own access to the medium");
-                }
-            }
-            if let Some(medium) = &link.medium
-                && *kinds.entry(medium).or_insert(&link.kind) != &link.kind
-            {
-                return Err(refused(
-                    place(),
-                    InputError::new(format!(
-                        "kind differs from that of a link before it on medium '{medium}'"
-                    )),
-                ));
-            }
-            if let Some(medium) = &link.medium
-                && *media.entry(medium).or_insert(link.access) != link.access
-            {
-                return Err(refused(
-                    place(),
-                    InputError::new(format!(
-                        "access to medium '{medium}' differs from that of a link before it"
-                    )),
-                ));
-            }
             nodes.extend([link.from.as_str(), link.to.as_str()]);
         }
         for (name, options) in &self.switches {
@@ -145,19 +91,6 @@ impl Topology {
                 return Err(refused(place(), InputError::new("no link has a node of this name")));
             }
             options.check().map_err(|error| refused(place(), error))?;
-            let around = self.links.iter().filter(|link| link.from == *name || link.to == *name);
-            for link in around.filter(|_| options.pfc.is_some()) {
-                let problem = match (&link.medium, link.rate_bps) {
-                    _ if link.kind.is_some() => "has a device of its own",
-                    (Some(_), _) => "is on a medium",
-                    (_, None) if recorded => "has a link trace",
-                    _ => continue,
-                };
-                return Err(refused(
-                    place(),
-                    InputError::new(format!("xoff cannot pause {}->{}: it {problem}", link.from, link.to)),
-                ));
-            }
         }
         match self.links.get(self.measured) {
             Some(link) if link.queue == LinkQueue::UnderTest => Ok(nodes),

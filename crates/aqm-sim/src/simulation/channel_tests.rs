@@ -12,7 +12,7 @@ use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use aqm_path::device::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
-use aqm_path::kind::LinkKind;
+use aqm_path::kind::{Capacity, LinkKind, Service};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
@@ -234,12 +234,14 @@ static TRAINS: LinkKind = LinkKind {
         ParamSpec::new("failure", Kind::Fraction, Default::Fraction(0.0), (0.0, 1.0), "failed tries", "none"),
         ParamSpec::new("fault", Kind::Count, Default::Count(0), (0.0, 15.0), "which fault, from one", "none"),
     ],
-    build: |params, site| {
+    of_link: &[],
+    capacity: |_| Capacity::OfPath,
+    service: Service::Bursts(|params, site| {
         let (most, failure) = (params.count("packets") as usize, params.number("failure"));
-        let mut device = Trains::new(most, failure, site.ports[0].1, site.random);
+        let mut device = Trains::new(most, failure, site.ports[0].rate, site.random);
         device.fault = FAULTS.get((params.count("fault") as usize).wrapping_sub(1)).copied();
         Ok(Box::new(device))
-    },
+    }),
 };
 
 static EXTENSION: Extension = Extension { link_kinds: &[&TRAINS], ..Extension::NOTHING };

@@ -1,16 +1,17 @@
 //! Ports whose device sends bursts: the device says what goes when, and the simulation carries it out.
 
 use super::state::{Channel, Simulation};
+use crate::network::graph::OnMedium;
 use crate::network::port::PortId;
-use crate::scenario::inputs::Inputs;
 use crate::scenario::topology::refused;
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::sent::Sent;
-use aqm_core::units::{Rate, Span};
+use aqm_core::units::Span;
 use aqm_path::device::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
 use aqm_path::device::supervised::Supervised;
-use aqm_path::kind::Site;
+use aqm_path::kind::{Served, Service, Site};
+use aqm_path::medium::{Medium, Sharing};
 
 /// The queues of a channel's ports.
 struct OfPorts<'a>(&'a mut Simulation);
@@ -30,19 +31,39 @@ impl Queues for OfPorts<'_> {
 }
 
 impl Simulation {
-    /// Builds the devices of the network's channels.
-    pub(crate) fn attach_channels(&mut self, inputs: &Inputs, seed: u64) -> Result<(), InputError> {
-        for (name, kind, links) in std::mem::take(&mut self.network.channels) {
-            let ports: Vec<(u32, Rate)> = links
-                .iter()
-                .map(|&link| (link as u32, self.network.links[link].capacity.mean_rate()))
-                .collect();
-            let random = Random::stream(seed, &format!("{name} channel"));
-            let site = Site { ports: &ports, overhead: self.overhead, random };
-            let device = inputs.link_kind(&kind).and_then(|kind| kind.build(site));
-            self.attach(links, device.map_err(|error| refused(format!("link {name}"), error))?);
+    /// Builds the media of the network and the devices that serve them.
+    pub(crate) fn attach_media(&mut self, seed: u64) -> Result<(), InputError> {
+        for OnMedium { name, links } in std::mem::take(&mut self.network.media) {
+            let ports: Vec<PortId> = links.iter().map(|(link, _)| *link).collect();
+            let spec = &links[0].1;
+            match spec.kind().service {
+                Service::Medium(sharing) => self.share(&ports, &name, sharing(spec.params()), seed),
+                Service::Bursts(build) => {
+                    let mut served = Vec::with_capacity(links.len());
+                    for (link, spec) in &links {
+                        let rate = self.network.links[*link].capacity.mean_rate();
+                        served.push(Served { port: *link as u32, rate, params: spec.params() });
+                    }
+                    let random = Random::stream(seed, &format!("{name} channel"));
+                    let site = Site { ports: &served, overhead: self.overhead, random };
+                    let device = build(spec.params(), site).map_err(|error| error.within(spec.kind().name));
+                    self.attach(ports, device.map_err(|error| refused(format!("link {name}"), error))?);
+                }
+                Service::Line | Service::Opportunities => unreachable!("no link of this kind is on a medium"),
+            }
         }
         Ok(())
+    }
+
+    /// Puts ports, which have disciplines, on a medium.
+    fn share(&mut self, ports: &[PortId], name: &str, sharing: Sharing, seed: u64) {
+        for &port in ports {
+            let delay = self.network.links[port].delay;
+            let own = self.ports[port].device_mut().expect("a port on a medium has a discipline");
+            own.medium = Some(self.media.len() as u32);
+            own.hold = if sharing.until_arrival { delay } else { Span::ZERO };
+        }
+        self.media.push(Medium::new(name, sharing.access, seed));
     }
 
     /// Lets a device serve these ports, which have disciplines, in place of their own devices.

@@ -135,7 +135,6 @@ impl Simulation {
         overhead: u32,
         seed: u64,
     ) -> Result<Simulation, SpecError> {
-        let media = network.media.iter().map(|(name, access)| Medium::new(name, *access, seed)).collect();
         let mut ports = Vec::with_capacity(network.links.len());
         for (id, spec) in network.links.iter().enumerate() {
             ports.push(Port::new(spec, &network.link_name(id), overhead, seed)?);
@@ -170,7 +169,7 @@ impl Simulation {
             backlogged: Vec::new(),
             looks_ahead: false,
             replays: Vec::new(),
-            media,
+            media: Vec::new(),
             channels: Vec::new(),
             users: Vec::new(),
             nics: BTreeMap::new(),

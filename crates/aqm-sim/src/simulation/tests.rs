@@ -103,7 +103,7 @@ fn spec(info: &'static Info) -> Spec {
 }
 
 fn queue(spec: Spec) -> Queue {
-    Queue::Discipline { spec, ring_packets: 1, random: "test".to_owned(), medium: None, hold: Span::ZERO }
+    Queue::Discipline { spec, ring_packets: 1, random: "test".to_owned() }
 }
 
 /// A chain of links of 8 Mbit/s there and back: `a -> s1 -> s2 -> s3 -> b`, 1, 2, 3 and 4 ms long. The discipline is in

@@ -3,7 +3,7 @@
 use crate::scenarios::{MS, bottleneck, bulk, run, tcp};
 use aqm_sim::rate_control::RateSender;
 use aqm_sim::report::Report;
-use aqm_sim::scenario::topology::{Access, LinkQueue, Topology, TopologyLink};
+use aqm_sim::scenario::topology::{LinkQueue, Topology, TopologyLink};
 use aqm_sim::scenario::wire::{Impairments, Loss};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Transport};
 use std::collections::BTreeMap;
@@ -161,8 +161,6 @@ fn notifications_and_answers_can_be_lost_on_links() {
         queue: LinkQueue::Plain,
         name: None,
         medium: None,
-        access: Access::Turns,
-        until_arrival: false,
         kind: None,
         wire: Impairments { loss: Loss::Random(loss), ..Impairments::default() },
     };
@@ -198,8 +196,6 @@ fn senders_of_one_host_take_turns_at_its_port() {
         queue,
         name: None,
         medium: None,
-        access: Access::Turns,
-        until_arrival: false,
         kind: None,
         wire: Impairments::default(),
     };

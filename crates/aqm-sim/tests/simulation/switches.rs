@@ -7,7 +7,7 @@ use crate::scenarios::{self, MS, SECOND, bottleneck, cbr};
 use aqm_sim::rate_control::RateSender;
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
-use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
+use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::scenario::wire::Impairments;
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Source, Topology, Transport};
 use aqm_sim::switch::options::{BufferOptions, PfcOptions, SwitchOptions};
@@ -30,8 +30,6 @@ fn link(from: &str, to: &str, rate_bps: u64) -> TopologyLink {
         queue: LinkQueue::Plain,
         name: None,
         medium: None,
-        access: Access::Turns,
-        until_arrival: false,
         kind: None,
         wire: Impairments::default(),
     }

@@ -3,7 +3,7 @@
 use crate::scenarios::{MS, bottleneck, bulk, cbr, tcp};
 use aqm_sim::report::{Monitor, Report, RunError};
 use aqm_sim::scenario::inputs::Inputs;
-use aqm_sim::scenario::topology::{Access, LinkQueue, TopologyLink};
+use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::scenario::wire::{Impairments, Loss};
 use aqm_sim::scenario::{Capacity, Scenario, Tcp, Topology};
 use std::collections::BTreeMap;
@@ -19,8 +19,6 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
         queue: LinkQueue::Plain,
         name: None,
         medium: None,
-        access: Access::Turns,
-        until_arrival: false,
         kind: None,
         wire: Impairments::default(),
     }
@@ -28,6 +26,11 @@ fn link(from: &str, to: &str, rate_mbit: u64, delay_ms: u64) -> TopologyLink {
 
 fn tested(link: TopologyLink) -> TopologyLink {
     TopologyLink { queue: LinkQueue::UnderTest, ..link }
+}
+
+/// On a medium, of a kind.
+fn on(medium: &str, kind: &str, link: TopologyLink) -> TopologyLink {
+    TopologyLink { medium: Some(medium.to_owned()), kind: Some(kind.to_owned()), ..tested(link) }
 }
 
 /// Both ways, the queue under test in front of the first.
@@ -152,7 +155,7 @@ fn links_on_one_medium_share_its_time_packet_by_packet() {
 
 #[test]
 fn a_medium_that_is_busy_until_arrival_carries_a_packet_per_serialisation_and_propagation() {
-    let csma = |link| TopologyLink { medium: Some("csma".to_owned()), until_arrival: true, ..tested(link) };
+    let csma = |link| on("csma", "turns until arrival", link);
     let mut shared =
         scenario("fifo limit 20p", vec![csma(link("a", "b", 10, 1)), csma(link("b", "a", 10, 1))], 0);
     shared.overhead_bytes = 0;
@@ -170,12 +173,7 @@ fn a_medium_that_is_busy_until_arrival_carries_a_packet_per_serialisation_and_pr
 #[test]
 fn a_medium_with_backoff_is_idle_while_a_port_waits() {
     let share = |flows: usize| {
-        let csma = |link| TopologyLink {
-            medium: Some("csma".to_owned()),
-            access: Access::Backoff,
-            until_arrival: true,
-            ..tested(link)
-        };
+        let csma = |link| on("csma", "backoff until arrival", link);
         let hosts = ["a", "b", "c"];
         let links = hosts.iter().flat_map(|host| [csma(link(host, "hub", 10, 1)), link("hub", host, 10, 1)]);
         let mut shared = scenario("fifo limit 20p", links.collect(), 0);
@@ -198,18 +196,45 @@ fn a_medium_with_backoff_is_idle_while_a_port_waits() {
 
 #[test]
 fn links_on_a_medium_agree_on_how_they_share_it() {
-    let csma = |link, access| TopologyLink { medium: Some("csma".to_owned()), access, ..tested(link) };
     let refused = |links| {
         let mut graph = scenario("fifo", links, 0);
         add(&mut graph, cbr("x", MBIT, 1000), &["a"], &["b"]);
         aqm_sim::run(&graph, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string()
     };
-    let links =
-        vec![csma(link("a", "b", 10, 1), Access::Backoff), csma(link("b", "a", 10, 1), Access::Turns)];
-    let problem = "topology: link 1 (b->a): access to medium 'csma' differs from that of a link before it";
-    assert!(refused(links).contains(problem));
-    let alone = TopologyLink { access: Access::Backoff, ..tested(link("a", "b", 10, 1)) };
-    assert!(refused(vec![alone]).contains("link 0 (a->b): access is backoff, but it is on no medium"));
+    let there = || on("csma", "backoff", link("a", "b", 10, 1));
+    for (back, problem) in [
+        ("turns", "its kind 'turns' differs from 'backoff' of a link before it on medium 'csma'"),
+        ("backoff until arrival", "its kind 'backoff until arrival' differs from 'backoff'"),
+        ("rate", "'rate' is of a kind that is on no medium"),
+        ("backof", "unknown link kind 'backof', did you mean 'backoff'?"),
+        ("backoff rate 5mbit", "'backoff rate 5mbit' says what the link carries, and so does its rate"),
+    ] {
+        let found = refused(vec![there(), on("csma", back, link("b", "a", 10, 1))]);
+        assert!(found.contains("topology: link 1 (b->a): ") && found.contains(problem), "{found}");
+    }
+    let plain = TopologyLink { queue: LinkQueue::Plain, ..there() };
+    assert!(
+        refused(vec![tested(link("a", "b", 10, 1)), plain])
+            .contains("link 1 (a->b): 'backoff' needs a queue")
+    );
+    let recorded = TopologyLink { kind: Some("trace".to_owned()), ..tested(link("a", "b", 10, 1)) };
+    assert!(refused(vec![recorded]).contains("'trace' names no recording, and the scenario has a rate"));
+}
+
+#[test]
+fn a_kind_says_the_rate_of_its_link() {
+    let served = |kind: &str| {
+        let mut links = both("a", "b", 10, 1);
+        links[0].kind = Some(kind.to_owned());
+        links[0].rate_bps = None;
+        let mut graph = scenario("fifo limit 20p", both("a", "b", 10, 1).into(), 0);
+        graph.topology.as_mut().unwrap().links = links.into();
+        add(&mut graph, cbr("x", 10 * MBIT, 1500), &["a"], &["b"]);
+        run(&graph).metrics["goodput_mbit"]
+    };
+    for (kind, rate) in [("rate 5mbit", 5.0), ("turns rate 4mbit", 4.0), ("rate", 10.0)] {
+        assert!((served(kind) - rate * 1472.0 / 1514.0).abs() < 0.1, "{kind}: {}", served(kind));
+    }
 }
 
 #[test]

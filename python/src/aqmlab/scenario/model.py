@@ -18,9 +18,6 @@ Data: TypeAlias = dict[str, Any]
 
 PLAIN: Final = "plain"
 UNDER_TEST: Final = "under_test"
-# How links on one medium share it; the first by default.
-TURNS: Final = "turns"
-ACCESS: Final = (TURNS, "backoff")
 
 
 @dataclass(frozen=True)
@@ -52,10 +49,9 @@ class Link:
     """A one-way link of a topology.
 
     ``rate_bps`` is ``None`` where the scenario's capacity applies; a port is called ``source->target`` unless it has a
-    ``name``; links on one ``medium`` share its time, which a packet takes ``until_arrival`` or until it is sent, and
-    have the same ``access`` to it: in turns, or by looking again after a random time.
-    ``wire`` is what happens to packets behind the queue: loss, jitter, ..., by the field of a scenario that has it;
-    ``kind`` is what serves the link, as ``KIND key value ...``, in place of a line of its rate.
+    ``name``. ``kind`` is what serves the link, as ``KIND key value ...``, in place of a line of its rate; links on one
+    ``medium`` share its time, in turns unless they have another kind.
+    ``wire`` is what happens to packets behind the queue: loss, jitter, ..., by the field of a scenario that has it.
     """
 
     source: str
@@ -64,9 +60,7 @@ class Link:
     delay_ns: int
     queue: Queue = PLAIN
     medium: str = ""
-    access: str = TURNS
     name: str = ""
-    until_arrival: bool = False
     wire: Data = field(default_factory=dict)
     kind: str = ""
 
@@ -87,9 +81,7 @@ class Link:
         }
         optional = {
             "medium": self.medium,
-            "access": "" if self.access == TURNS else self.access,
             "name": self.name,
-            "until_arrival": self.until_arrival,
             "kind": self.kind,
             "wire": self.wire,
         }

@@ -16,7 +16,7 @@ from typing import Any
 
 from aqmlab.scenario.flows import CONTROLS
 from aqmlab.scenario.kinds import ALIASES, COMMON, GROUPS, KINDS, TRANSPORTS, Key, SourceKind, Transport
-from aqmlab.scenario.model import ACCESS, PLAIN, UNDER_TEST
+from aqmlab.scenario.model import PLAIN, UNDER_TEST
 from aqmlab.scenario.options import FIELDS, OPTIONS, SETTINGS, WIRE, Option
 
 # A larger bound only guards against overflow.
@@ -151,8 +151,6 @@ def _topology() -> Schema:
             "queue": queue,
             "name": _TEXT,
             "medium": _TEXT,
-            "access": {"enum": list(ACCESS)},
-            "until_arrival": {"type": "boolean"},
             "kind": _TEXT,
             "wire": _wire(),
         },

@@ -64,7 +64,7 @@ impl Setup {
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
             None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,
-            Some(topology) => topology::layout(scenario, topology, &capacity, aqm)?,
+            Some(topology) => topology::layout(scenario, topology, &capacity, aqm, inputs)?,
         };
         if !scenario.observe.is_empty() {
             let site = site(&network, &measured, scenario.overhead_bytes);
@@ -80,7 +80,7 @@ impl Setup {
         }
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(InputError::from)?;
-        simulation.attach_channels(inputs, seed)?;
+        simulation.attach_media(seed)?;
         // A packet that jitters has an event of its own, which names it in fewer bits.
         if simulation.network.links.iter().any(|link| link.wire.is_irregular()) {
             simulation.shared.slab.most = Target::MAX_INDEX - OVERSHOOT;

@@ -276,7 +276,7 @@ def _check(topology: Topology) -> None:
     pairs: Sequence[tuple[str, str]] = [(link.source, link.target) for link in topology.links]
     if topology.switches:
         raise about("topology", "engine linux has no options of switches")
-    if any(link.medium or link.until_arrival for link in topology.links):
+    if any(link.medium for link in topology.links):
         raise about("topology", "engine linux has no shared medium")
     if kind := next((link.kind for link in topology.links if link.kind), ""):
         raise about("topology", f"engine linux has no links of kind '{kind.split()[0]}'")

@@ -12,7 +12,7 @@ from typing import Any
 from aqmlab._native import is_tc, translate_tc
 from aqmlab.files import toml
 from aqmlab.scenario import switches
-from aqmlab.scenario.model import ACCESS, PLAIN, TURNS, UNDER_TEST, Discipline, Queue
+from aqmlab.scenario.model import PLAIN, UNDER_TEST, Discipline, Queue
 from aqmlab.scenario.options import BY_NAME, WIRE
 from aqmlab.scenario.topologies.layout import MOST_LINKS, MOST_SEARCHED, Layout, too_many
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -28,13 +28,12 @@ LINK_KEYS = (
     "back",
     "both",
     "medium",
-    "access",
-    "until_arrival",
     "kind",
     "name",
     *WIRE,
 )
-
+# What a link's kind says, and how.
+OF_KIND = {"access": 'kind = "backoff"', "until_arrival": 'kind = "turns until arrival"'}
 
 # The key that every link has.
 _FROM = re.compile(r"""\bfrom["']?[ \t]*=""")
@@ -128,13 +127,15 @@ def _equip(layout: Layout, table: Any, place: str) -> None:
 def _add(layout: Layout, entry: Any, place: str) -> None:
     if not isinstance(entry, dict):
         raise InputError(f"{place}is not a table")
+    for key in OF_KIND:
+        if key in entry:
+            raise InputError(f"{place}{key}: is said by the link's kind, as {OF_KIND[key]}")
     _known(place, entry, LINK_KEYS)
     for key in ("from", "to", "delay"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise InputError(f"{place}{key} is missing")
-    for key in ("both", "until_arrival"):
-        if not isinstance(entry.get(key, True), bool):
-            raise InputError(f"{place}{key}: '{entry[key]}' is neither true nor false")
+    if not isinstance(entry.get("both", True), bool):
+        raise InputError(f"{place}both: '{entry['both']}' is neither true nor false")
     try:
         rate = parse_rate(str(entry["rate"])) if "rate" in entry else None
         delay = parse_span(str(entry["delay"]))
@@ -144,21 +145,17 @@ def _add(layout: Layout, entry: Any, place: str) -> None:
         raise InputError(f"{place}rate: '{format_rate(0)}' is zero")
     medium = str(entry.get("medium", ""))
     behind: dict[str, Any] = {
-        "until_arrival": bool(entry.get("until_arrival", False)),
         "wire": _wire(place, entry),
         "kind": str(entry.get("kind", "")),
     }
-    access, name = str(entry.get("access", TURNS)), str(entry.get("name", ""))
-    if access not in ACCESS:
-        raise InputError(f"{place}{unknown('access', access, ACCESS)}")
+    name = str(entry.get("name", ""))
     if layout.has_port(name):
         raise InputError(f"{place}name: another link has the name '{name}'")
     queue = _queue(f"{place}queue: ", entry.get("queue", PLAIN))
-    share = (medium, access)
-    layout.link(entry["from"], entry["to"], rate, delay, queue, *share, name, **behind)
+    layout.link(entry["from"], entry["to"], rate, delay, queue, medium, name, **behind)
     if entry.get("both", True):
         back = _queue(f"{place}back: ", entry.get("back", PLAIN))
-        layout.link(entry["to"], entry["from"], rate, delay, back, *share, **behind)
+        layout.link(entry["to"], entry["from"], rate, delay, back, medium, **behind)
 
 
 def _wire(place: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from aqmlab.scenario.model import ACCESS, PLAIN, UNDER_TEST
+from aqmlab.scenario.model import PLAIN, UNDER_TEST
 from aqmlab.scenario.topologies.layout import Layout
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.units import parse_rate, parse_whole
@@ -13,6 +13,8 @@ from aqmlab.vocabulary.units import parse_rate, parse_whole
 LARGEST_COUNT = 10_000
 # Links of hosts are this much faster than the bottleneck where they are not meant to be one.
 ACCESS_FACTOR = 10
+# Kinds of links that share a medium.
+ACCESS = ("turns", "backoff")
 CLIENTS_OF_ROUTER, CLIENTS_OF_SITE, SERVERS_OF_SITE = 4, 16, 4
 
 
@@ -189,8 +191,8 @@ def _bus(layout: Layout, rate: int, rtt: int, keys: Mapping[str, int]) -> None:
     servers = [f"server{number}" for number in range(keys["servers"])]
     layout.sources, layout.sinks = clients, servers
     for host in (*clients, *servers):
-        access = ACCESS[keys["access"]]
-        layout.link(host, "channel", rate, rtt // 2, UNDER_TEST, "channel", access, until_arrival=True)
+        kind = f"{ACCESS[keys['access']]} until arrival"
+        layout.link(host, "channel", rate, rtt // 2, UNDER_TEST, "channel", kind=kind)
         layout.link("channel", host, rate * ACCESS_FACTOR, 0)
 
 

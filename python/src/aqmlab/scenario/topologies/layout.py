@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aqmlab.scenario.cost import SKIP
-from aqmlab.scenario.model import PLAIN, TURNS, Link, Queue, Settings, Topology
+from aqmlab.scenario.model import PLAIN, Link, Queue, Settings, Topology
 from aqmlab.vocabulary.errors import InputError, unknown
 
 # Names among which the nearest is looked for.
@@ -62,9 +62,7 @@ class Layout:
         delay_ns: int,
         queue: Queue = PLAIN,
         medium: str = "",
-        access: str = TURNS,
         name: str = "",
-        until_arrival: bool = False,
         wire: Mapping[str, Any] | None = None,
         kind: str = "",
     ) -> None:
@@ -76,7 +74,7 @@ class Layout:
         """
         if self.most_links is not None and len(self.links) >= 2 * self.most_links:
             raise too_many(self.most_links)
-        link = Link(start, end, rate_bps, delay_ns, queue, medium, access, name, until_arrival, dict(wire or {}), kind)
+        link = Link(start, end, rate_bps, delay_ns, queue, medium, name, dict(wire or {}), kind)
         self.links.append(link)
         self._taken.add(link.port)
 

@@ -339,6 +339,17 @@ Median(std::vector<double> values)
     return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+double
+Mean(const std::vector<double>& values)
+{
+    double sum = 0;
+    for (const double value : values)
+    {
+        sum += value;
+    }
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
 } // namespace
 
 int
@@ -565,7 +576,7 @@ main(int argc, char* argv[])
         std::cout << "\"ppdu_share.sta" << i << "\": " << (air.down[i].seconds + air.up[i].seconds) / airtime << ", ";
         if (ping)
         {
-            std::cout << "\"ping_ms.sta" << i << "\": " << Median(pings[i]->ms) << ", \"answered.sta" << i
+            std::cout << "\"ping_ms.sta" << i << "\": " << Median(pings[i]->ms) << ", \"ping_mean_ms.sta" << i << "\": " << Mean(pings[i]->ms) << ", \"answered.sta" << i
                       << "\": " << static_cast<double>(pings[i]->ms.size()) / pings[i]->sent << ", ";
         }
     }

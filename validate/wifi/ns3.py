@@ -77,7 +77,12 @@ def arguments(point: Point, seed: int) -> list[str]:
     line_mbit = {"1gbit": "1000"}[point.line]
     return [
         *(f"--modes={','.join(point.stations)}", f"--flows={','.join(flows)}", f"--queue={point.queue}"),
-        *(f"--line={line_mbit}", f"--rtt={point.rtt_ms:g}", f"--fifo={point.fifo_packets}", f"--mac={point.mac_packets}"),
+        *(
+            f"--line={line_mbit}",
+            f"--rtt={point.rtt_ms:g}",
+            f"--fifo={point.fifo_packets}",
+            f"--mac={point.mac_packets}",
+        ),
         *(f"--warmup={point.warmup_s:g}", f"--duration={point.duration_s:g}"),
         *(f"--ping={int(point.ping)}", f"--sack={int(point.sack)}", f"--seed={seed}"),
     ]
@@ -110,6 +115,8 @@ def run(points: list[Point], seeds: int) -> None:
             if done.returncode != 0:
                 raise RuntimeError(f"{point.id}, seed {seed}: {done.stderr.strip()}")
             with RESULTS.open("a", encoding="utf-8", newline="") as stream:
-                rows = ((point.id, seed, name, f"{value:.6g}", VERSION) for name, value in json.loads(done.stdout).items())
+                rows = (
+                    (point.id, seed, name, f"{value:.6g}", VERSION) for name, value in json.loads(done.stdout).items()
+                )
                 csv.writer(stream, lineterminator="\n").writerows(rows)
             print(f"ns-3: {point.id}, seed {seed}", flush=True)

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import copy
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from conftest import ROOT
 from documents import blocks
 
-from aqmlab import InputError, Transport, testbed
+from aqmlab import InputError, Transport, compare, testbed
 
 EXAMPLES = ROOT / "docs" / "examples"
 PATH: Any = {"rate": "4mbit", "rtt": "40ms", "duration": "2s"}
@@ -31,7 +32,11 @@ def the_example_is_what_the_page_shows_and_passes(tmp_path: Path) -> None:
     assert all(block in example for block in shown)
     for name in ("aimd.py", "test_aimd.py"):
         copy(EXAMPLES / name, tmp_path)
-    assert "1 passed" in _pytest(tmp_path)
+    printed = _pytest(tmp_path, "-rP")
+    assert "3 passed" in printed
+    # The table of the crate's matrix, whose transport is the same: see its several.rs.
+    (table,) = [block.text for block in blocks(ROOT / "docs/how-to/test-transport.md") if "\nG: " in block.text]
+    assert table in printed
 
 
 def a_failed_assertion_names_its_figure_and_capture_under_pytests_folder(tmp_path: Path) -> None:
@@ -75,7 +80,7 @@ def every_question_has_its_answer(tmp_path: Path) -> None:
     run.fairness().at_least(0.3)
     run.fairness().at_most(0.999)
     run.completed_by("cubic", 2.0)
-    for group, most in [("cubic", 0.1), ("cbr", 1.0)]:
+    for group, most in [("cubic", 0.1), ("cbr", 1)]:
         with pytest.raises(AssertionError, match=f"completion of {group} is .*: it must be at most {most} s"):
             run.completed_by(group, most)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["queue.pcapng", "run.svg"]
@@ -108,8 +113,8 @@ def a_failed_assertion_is_reported_also_where_a_figure_cannot_be_drawn(tmp_path:
     [
         ({"aqm": "fifo,codel"}, "aqm: 'fifo,codel' is not one discipline"),
         ({"aqm": ["fifo", "codel"]}, "is not one discipline"),
-        ({"seeds": 3}, "seeds: a test bench makes one run"),
-        ({"first_seed": 3}, "first_seed: a test bench makes one run"),
+        ({"seeds": 3}, "seeds: a run has one seed: give testbed.run a seed, or testbed.over several"),
+        ({"first_seed": 3}, "first_seed: a run has one seed"),
         ({"seed": "x"}, "seed: 'x' is not a whole number from 1"),
         ({"transports": Transport}, "transports: .* is no list: give classes of aqmlab.Transport in one"),
         ({"folder": 5}, "folder: 5 is no path"),
@@ -142,3 +147,101 @@ def the_same_seed_is_the_same_run_and_another_is_not() -> None:
         return testbed.run(**PATH, seed=seed, flows="2*cubic").result.flows["goodput_mbit"].to_list()
 
     assert goodputs(1) == goodputs(1) != goodputs(2)
+
+
+def what_is_measured_begins_as_that_of_a_comparison() -> None:
+    run = testbed.run(**PATH, flows="2*cubic")
+    compared = compare(**PATH, aqm="fifo", flows="2*cubic", seeds=1)
+    assert run.qdelay_mean().value == compared.runs["qdelay_mean_ms"].item()
+    assert run.qdelay_mean().value != testbed.run(**PATH, flows="2*cubic", warmup="0s").qdelay_mean().value
+
+
+def a_condition_that_fails_in_too_many_seeds_names_them_and_leaves_the_files_of_the_worst(tmp_path: Path) -> None:
+    runs = testbed.over([3, 4, 5, 6], **PATH, flows="2*cubic", folder=tmp_path)
+    values = {seed: run.fairness().value for seed, run in runs.outcomes.items()}
+    assert list(values) == [3, 4, 5, 6]
+    worst, second, third, _ = sorted(values, key=lambda seed: values[seed] or 0.0)
+    bound = ((values[second] or 0.0) + (values[third] or 0.0)) / 2
+    runs.at_least(2, lambda run: run.fairness().is_at_least(bound))
+    with pytest.raises(AssertionError) as failed:
+        runs.all(lambda run: run.fairness().is_at_least(bound))
+    first, one, other, title, files = str(failed.value).splitlines()
+    assert first == f"fairness (Jain's index) is at least {bound!r} in 2 of 4 seeds: it must be in 4"
+    assert [one, other] == [f"  seed {seed}: {values[seed]:.4f}" for seed in sorted((worst, second))]
+    assert title == f"fifo: 2 cubic, seed {worst}"
+    folder = tmp_path / f"seed-{worst}"
+    assert files == f"see run.svg and queue.pcapng in {folder}"
+    assert [*tmp_path.iterdir()] == [folder]
+    assert len((folder / "queue.pcapng").read_bytes()) > 10_000
+
+
+def an_undefined_figure_is_on_no_side_of_a_bound_and_no_seed_is_no_pass(tmp_path: Path) -> None:
+    runs = testbed.over([1], **PATH, folder=tmp_path)
+    for condition in (
+        lambda run: run.metric("ecn_ce_packets").is_at_least(0.0),
+        lambda run: run.metric("ecn_ce_packets").is_at_most(1e9),
+    ):
+        with pytest.raises(AssertionError, match="in 0 of 1 seeds: it must be in 1\n  seed 1: undefined"):
+            runs.all(condition)
+    with pytest.raises(AssertionError, match=r"^there is no seed$"):
+        testbed.over([], **PATH).all(lambda run: run.fairness().is_at_least(0.0))
+
+
+TESTS: dict[str, testbed.Condition] = {
+    "G": lambda run, group: run.goodput(group).is_at_least(1.5),
+    "D": lambda run, _: run.qdelay_mean().is_at_most(25.0),
+}
+
+
+def a_matrix_shows_what_passes_in_each_cell_and_knows_its_failures(tmp_path: Path) -> None:
+    rows, columns, path = ["2*cubic", "2*newreno:name=reno"], ["fifo", "codel"], {**PATH, "folder": tmp_path}
+    cells = testbed.matrix(rows, columns, TESTS, over=[1, 2], flows="cbr:rate=1mbit", **path)
+    assert str(cells) == (
+        "                      fifo       codel\n"
+        "2*cubic               ✓ G  ✗ D   ✓ G,D\n"
+        "2*newreno:name=reno   ✓ G  ✗ D   ✓ G,D\n"
+        "G: goodput at least 1.5 Mbit/s, in 2 of 2 seeds\n"
+        "D: mean queue delay at most 25 ms, in 2 of 2 seeds\n"
+    )
+    known = [(row, "fifo", "D") for row in rows]
+    cells.fail_only(*known)
+    assert not [*tmp_path.iterdir()]
+    # A failure that is not known leaves its files, in a folder of its cell.
+    with pytest.raises(AssertionError) as failed:
+        cells.fail_only(known[0])
+    assert str(failed.value).startswith(str(cells))
+    says = "reno behind fifo fails D: mean queue delay is at most 25 ms in 0 of 2 seeds: it must be in 2\n  seed "
+    assert says in str(failed.value)
+    (folder,) = tmp_path.iterdir()
+    assert folder.name == "2_newreno_name_reno-fifo"
+    assert len([*folder.iterdir()]) == 1
+    # A known failure that passes is none.
+    with pytest.raises(AssertionError, match=r"2\*cubic behind fifo passes G: it is no known failure any more$"):
+        cells.fail_only(*known, ("2*cubic", "fifo", "G"))
+    assert cells.holds("2*cubic", "codel", "D")
+    with pytest.raises(InputError, match=r"unknown row '2\*cubik', did you mean '2\*cubic'\?"):
+        cells.holds("2*cubik", "fifo", "D")
+    with pytest.raises(AssertionError, match="passes G"):
+        testbed.matrix(["1*cubic"], ["fifo"], TESTS, **path).fail_only(("1*cubic", "fifo", "G"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"tests": {}}, "tests: the matrix has none"),
+        ({"rows": []}, "rows: the matrix has none"),
+        ({"rows": "2*cubic"}, "rows: '2.cubic' is no list of texts"),
+        ({"columns": ["fifo", "fifo"]}, "columns: 'fifo' is there twice"),
+        ({"columns": ["fifoo"]}, "aqm: unknown discipline 'fifoo', did you mean 'fifo'?"),
+        ({"aqm": "fifo"}, "aqm: the columns of a matrix are its disciplines"),
+        ({"over": []}, "over: the matrix has no seeds"),
+        ({"over": [1, 0]}, "over: '0' is not a whole number from 1"),
+        ({"over": 3}, "over: 3 is no list of seeds: give one, as range"),
+        ({"in_at_least": 4}, "in_at_least: of 1 seeds a condition cannot hold in 4"),
+    ],
+)
+def a_matrix_that_asks_nothing_is_refused_before_it_runs(changed: dict[str, Any], problem: str) -> None:
+    whole: dict[str, Any] = {"rows": ["1*cubic"], "columns": ["fifo"], "tests": TESTS, **PATH}
+    with patch("aqmlab.facade.compare") as runs, pytest.raises(InputError, match=problem):
+        testbed.matrix(**{**whole, **changed})
+    runs.assert_not_called()

@@ -1,93 +1,22 @@
-"""A test bench for transports: a path with a real AQM, in virtual time, and assertions about what came of it.
-
-    >>> from aqmlab import testbed
-    >>> run = testbed.run(rate="10mbit", rtt="40ms", aqm="pie", flows="2*cubic", duration="15s", warmup="5s")
-    >>> run.goodput("cubic").at_least(8.0)
-    >>> run.qdelay_mean().at_most(30.0)
-    >>> run.fairness().at_least(0.7)
-
-An assertion that fails says what was found, and writes a figure and a capture into a folder that it names. With pytest
-that is ``tmp_path``:
-
-    def test_my_transport_under_pie(tmp_path):
-        run = testbed.run(rate="10mbit", rtt="40ms", aqm="pie", transports=[Mine], flows="2*mine", folder=tmp_path)
-        run.goodput("mine").at_least(8.0)
-"""
+"""What came of a run, and assertions about it."""
 
 from __future__ import annotations
 
 import math
-import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from aqmlab import exports, facade
-from aqmlab.scenario import split_texts
-from aqmlab.scenario.keywords import Keywords
-from aqmlab.scenario.python_transport import Transport, register_transport
-from aqmlab.vocabulary.errors import CheckError, InputError, about, unknown
+from aqmlab.testbed.check import UNDEFINED, Check, excess_of
+from aqmlab.vocabulary.errors import CheckError, InputError, unknown
 from aqmlab.vocabulary.metrics import is_metric, split
-from aqmlab.vocabulary.units import parse_whole
-
-if TYPE_CHECKING:
-    from aqmlab.own.python_aqm import AQM
 
 FIGURE, CAPTURE = "run.svg", "queue.pcapng"
-
-
-def run(
-    *,
-    aqm: str | type[AQM] = "fifo",
-    seed: int = 1,
-    transports: Sequence[type[Transport]] = (),
-    folder: str | os.PathLike[str] | None = None,
-    **options: Unpack[Keywords],
-) -> Outcome:
-    """Run a path once. The same seed gives the same packets.
-
-    Args:
-        aqm: the discipline of the bottleneck's queue, as ``"pie limit 200p"``, or a class of `AQM`; one alone.
-        seed: decides all chance.
-        transports: classes of one's own; ``flows`` know each by its name in small letters.
-        folder: where figure and capture of a failed assertion go: pytest's ``tmp_path``; a new one unless given.
-        options: those of `aqmlab.compare`, as ``rate="10mbit"``. All is measured from the start on unless ``warmup``
-            says otherwise; without ``seeds`` and ``first_seed``, since there is one run.
-
-    Raises:
-        InputError: naming the option, its value and what is allowed.
-        CheckError: if the run broke one of its own checks.
-
-    >>> outcome = run(rate="4mbit", rtt="20ms", aqm="codel", flows="1*cubic:size=100kb", duration="3s")
-    >>> outcome.completed_by("cubic", 2.0)
-    >>> outcome.result.aqms
-    ['codel']
-
-    """
-    for name in ("seeds", "first_seed"):
-        if name in options:
-            raise about(name, "a test bench makes one run, which seed decides: give that")
-    if not isinstance(aqm, type) and not (isinstance(aqm, str) and len(split_texts(aqm)) == 1):
-        raise about("aqm", f"'{aqm}' is not one discipline: a test bench makes one run")
-    if isinstance(transports, (str, type)):
-        raise about("transports", f"{transports!r} is no list: give classes of aqmlab.Transport in one")
-    for transport in transports:
-        register_transport(transport)
-    if not isinstance(folder, (str, os.PathLike, type(None))):
-        raise about("folder", f"{folder!r} is no path")
-    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
-        raise about("folder", f"'{folder}' is a file: the figure and capture of a failed assertion need a folder")
-    try:
-        parse_whole(str(seed), 1)
-    except ValueError as error:
-        raise about("seed", f"{error}") from None
-    chosen: Any = {"warmup": "0s", "series": "flows", **options, "seeds": 1, "first_seed": seed}
-    return Outcome(facade.compare(aqm=aqm, jobs=1, **chosen), None if folder is None else Path(folder))
 
 
 @dataclass(frozen=True)
@@ -96,11 +25,23 @@ class Outcome:
 
     #: Everything that is known of the run.
     result: facade.Result
+    #: Where figure and capture of a failed assertion go; a new one unless given.
     folder: Path | None
+
+    @property
+    def title(self) -> str:
+        """What was run, in one line: the discipline, the flows, the seed."""
+        counts = self.result.flows["group"].value_counts(sort=True).rows()
+        groups = ", ".join(f"{count} {name}" for name, count in counts)
+        return f"{self.result.aqms[0]}: {groups}, seed {self.result.seeds[0]}"
+
+    def in_folder(self, folder: Path | None) -> Outcome:
+        """Return the same with its files in another folder."""
+        return replace(self, folder=folder)
 
     def goodput(self, group: str) -> MeasuredValue:
         """Return the payload that a group's applications got, all its flows together, Mbit/s."""
-        return MeasuredValue(self, f"goodput of {group}", " Mbit/s", sum(self._group(group)["goodput_mbit"].to_list()))
+        return MeasuredValue(self, "goodput", " Mbit/s", sum(self._group(group)["goodput_mbit"].to_list()), group)
 
     def qdelay_mean(self) -> MeasuredValue:
         """Return the mean sojourn time in the bottleneck's queue, ms."""
@@ -121,14 +62,14 @@ class Outcome:
         """Return the share of a group's packets that the bottleneck's queue dropped."""
         flows = self._group(group)
         dropped, arrived = (sum(flows[column].to_list()) for column in ("packets_dropped", "packets_arrived"))
-        return MeasuredValue(self, f"loss of {group}", "", dropped / arrived if arrived else None)
+        return MeasuredValue(self, "loss", "", dropped / arrived if arrived else None, group)
 
     def completion(self, group: str) -> MeasuredValue:
         """Return when all flows of a group had delivered their size, in seconds since the run began."""
         ends = self._group(group).select(pl.col("start_s") + pl.col("fct_s")).to_series()
         # Null or not a number where a flow has not completed.
         last = ends.max() if ends.is_finite().fill_null(value=False).all() else None
-        return MeasuredValue(self, f"completion of {group}", " s", last)  # type: ignore[arg-type]
+        return MeasuredValue(self, "completion", " s", last, group)  # type: ignore[arg-type]
 
     def completed_by(self, group: str, seconds: float) -> None:
         """Assert that all flows of a group had delivered their size this many seconds after the run began."""
@@ -147,18 +88,18 @@ class Outcome:
             raise unknown("metric", name, found)
         return MeasuredValue(self, name, "", self._value(name))
 
-    def keep(self) -> str:
+    def write_files(self) -> str:
         """Write the figure and the capture, and return where they are, in words; or why one of them is not."""
         folder = self.folder or self._new_folder
-        kept, missing = [], []
+        written, missing = [], []
         for name, write in ((FIGURE, self._draw), (CAPTURE, self._capture)):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 write(folder / name)
-                kept.append(name)
+                written.append(name)
             except (InputError, CheckError, OSError) as error:
                 missing.append(f"no {name}: {error}")
-        return "\n".join([*([f"see {' and '.join(kept)} in {folder}"] if kept else []), *missing])
+        return "\n".join([*([f"see {' and '.join(written)} in {folder}"] if written else []), *missing])
 
     def _draw(self, path: Path) -> None:
         self.result.plot.timeseries().savefig(path)
@@ -192,30 +133,46 @@ class MeasuredValue:
     what: str
     unit: str
     value: float | None
+    #: Whose it is, if it is not the whole path's.
+    group: str = ""
 
     def at_least(self, least: float) -> None:
         """Assert that it is no less."""
         __tracebackhide__ = True
-        self._check(self.value is not None and self.value >= _bound(least), f"at least {least}")
+        self._assert(self.is_at_least(least))
 
     def at_most(self, most: float) -> None:
         """Assert that it is no more."""
         __tracebackhide__ = True
-        self._check(self.value is not None and self.value <= _bound(most), f"at most {most}")
+        self._assert(self.is_at_most(most))
 
-    def _check(self, holds: bool, bound: str) -> None:
+    def is_at_least(self, least: float) -> Check:
+        """Return whether it is no less, as a condition over several seeds asks."""
+        return self._check("at least", least, lambda value: _bound(least) - value)
+
+    def is_at_most(self, most: float) -> Check:
+        """Return whether it is no more, as a condition over several seeds asks."""
+        return self._check("at most", most, lambda value: value - _bound(most))
+
+    def _check(self, relation: str, bound: float, excess: Callable[[float], float]) -> Check:
+        limit = f"{relation} {repr(_bound(bound)).removesuffix('.0')}{self.unit}"
+        return Check(
+            quantity=f"{self.what} of {self.group}" if self.group else self.what,
+            bound=limit,
+            condition=f"{self.what} {limit}",
+            found=UNDEFINED if self.value is None else f"{self.value:.4f}{self.unit}",
+            excess=excess_of(None if self.value is None else excess(self.value)),
+        )
+
+    def _assert(self, check: Check) -> None:
         __tracebackhide__ = True
-        if holds:
+        if check.holds:
             return
-        result = self.outcome.result
-        undefined = "undefined (nothing arrived, or not all completed)"
-        found = undefined if self.value is None else f"{self.value:.4f}{self.unit}"
-        groups = ", ".join(f"{count} {name}" for name, count in result.flows["group"].value_counts(sort=True).rows())
         lines = [
-            f"{self.what} is {found}: it must be {bound}{self.unit}",
-            f"{result.aqms[0]}: {groups}, seed {result.seeds[0]}",
-            *result.warnings,
-            self.outcome.keep(),
+            f"{check.quantity} is {check.found}: it must be {check.bound}",
+            self.outcome.title,
+            *self.outcome.result.warnings,
+            self.outcome.write_files(),
         ]
         raise AssertionError("\n".join(lines))
 

@@ -194,7 +194,8 @@ TESTS: dict[str, testbed.Condition] = {
 
 
 def a_matrix_shows_what_passes_in_each_cell_and_knows_its_failures(tmp_path: Path) -> None:
-    rows, columns, path = ["2*cubic", "2*newreno:name=reno"], ["fifo", "codel"], {**PATH, "folder": tmp_path}
+    rows, columns = ["2*cubic", "2*newreno:name=reno"], ["fifo", "codel"]
+    path = {**PATH, "duration": "6s", "folder": tmp_path}
     cells = testbed.matrix(rows, columns, TESTS, over=[1, 2], flows="cbr:rate=1mbit", **path)
     assert str(cells) == (
         "                      fifo       codel\n"

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from aqmlab import InputError, _native, compare
-from aqmlab.papers.studies import attacks, conservation, cost, drop_probability, sketch, steps
+from aqmlab.papers.studies import airtime, attacks, conservation, cost, drop_probability, sketch, steps
 
 
 def counts_before_are_those_of_a_plain_count() -> None:
@@ -159,3 +159,39 @@ def a_control_that_was_notified_once_slows_down_and_recovers(control: str) -> No
 def a_control_that_there_is_not_is_refused() -> None:
     with pytest.raises(InputError, match="unknown rate control 'dcqn', did you mean 'dcqcn'"):
         steps.measure("dcqn", ["0s"])
+
+
+@pytest.mark.parametrize(
+    ("case", "base_rates", "shares", "rates"),
+    [
+        ("FIFO", (97.3, 101.1, 6.5), (0.10, 0.11, 0.79), (9.7, 11.4, 5.1)),
+        ("Airtime fair", (126.7, 126.8, 6.5), (0.33, 0.33, 0.33), (42.2, 42.3, 2.2)),
+    ],
+)
+def the_airtime_model_gives_table_1_of_its_paper(
+    case: str, base_rates: tuple[float, ...], shares: tuple[float, ...], rates: tuple[float, ...]
+) -> None:
+    def of(measure: str) -> list[float]:
+        return [row[3] for row in airtime.measure(measure, airtime.STATIONS) if row[0] == case]
+
+    assert of("base_rate") == pytest.approx(base_rates, abs=0.2)
+    assert of("airtime_share") == pytest.approx(shares, abs=0.01)
+    assert of("rate") == pytest.approx(rates, abs=0.2)
+
+
+def an_aggregate_of_the_airtime_model_has_padded_packets() -> None:
+    # 1500 + 42 bytes are padded to 1544, 1498 + 42 need no padding.
+    assert [airtime.mpdu(size) for size in (1500, 1498, 1499)] == [1544, 1540, 1544]
+    one = airtime.Station(airtime.mpdu(airtime.PACKET), airtime.FAST)
+    assert one.packets == 1.0
+    # Alone on the air: 32 + 85.5 us of data, and 34 + 16 + 16 + 3.2 + 67.5 us beside it.
+    assert one.base_rate == pytest.approx(
+        8 * 1500 / (32 + 8 * 1544 / 144.444 + 34 + 16 + 16 + 8 * 58 / 144.444 + 67.5), rel=1e-5
+    )
+
+
+def the_airtime_model_refuses_what_it_has_not() -> None:
+    with pytest.raises(InputError, match="base_rate"):
+        airtime.measure("base_rat", airtime.STATIONS)
+    with pytest.raises(InputError, match="slow"):
+        airtime.measure("rate", ["slo"])

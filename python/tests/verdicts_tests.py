@@ -572,3 +572,16 @@ def a_large_difference_is_given_without_a_power_of_ten() -> None:
     why = judge(_claim(expect=["a < b"]), lambda side, point: runs[side.aqm], [0]).why
     assert "by -8" in why
     assert "e+" not in why
+
+
+def numbers_that_were_not_read_confirm_nothing_and_may_still_be_refuted() -> None:
+    said = "the text could not be opened"
+    read_, recalled = _claim(expect=["a < b"]), _claim(expect=["a < b"], recalled=said)
+    below, above = _noisy(1.0), _noisy(2.0, salt=1)
+    assert _verdict(read_, a=below, b=above) == Verdict.REPRODUCED
+    one = judge(recalled, lambda side, point: {"a": below, "b": above}[side.aqm], [0])
+    assert (one.verdict, one.holds, said in one.why) == (Verdict.INCONCLUSIVE, True, True)
+    assert _verdict(recalled, a=above, b=below) == Verdict.NOT_REPRODUCED
+    several = _claim(expect=["a < b", "b < a"], recalled=said)
+    assert _verdict(several, a=below, b=above) == Verdict.INCONCLUSIVE
+    assert family([one])[0].verdict == Verdict.INCONCLUSIVE

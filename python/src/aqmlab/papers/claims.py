@@ -18,6 +18,8 @@ A ``[[mechanism]]`` is a claim of ours: why something comes out as it does, as a
 Where a scenario has one AQM and sweeps what is compared (strategies of a switch and its senders, say), the claim names
 the swept key in ``contestants``, and its values take the place of AQMs.
 
+A number that was not read in the paper says so under ``recalled``, with the reason: its claim is at most inconclusive.
+
 Where one AQM is claimed to do something and another not to, both get the same bound: ``a > b beyond 5%`` and
 ``c <= b within 5%``.
 """
@@ -89,6 +91,7 @@ class Claim:
         each: whether the expectations apply to every point of the scenario's sweep.
         contestants: the swept key whose values stand for AQMs; empty if AQMs stand for themselves.
         unjudged: why nothing can be checked; empty if it can.
+        recalled: why the paper's numbers could not be read; empty if they were.
         changes: changes after the first run (of a bound, a measure), each with date and reason.
         explains: the claims that a mechanism explains; empty for what the paper claims.
 
@@ -109,6 +112,7 @@ class Claim:
     contestants: str
     unjudged: str
     changes: tuple[str, ...]
+    recalled: str = ""
     note: str = ""
     explains: tuple[str, ...] = ()
 
@@ -232,6 +236,7 @@ def _claim(table: Table) -> Claim:
         contestants=table.text("contestants", ""),
         unjudged=table.text("not_testable", ""),
         changes=tuple(_change(table, text) for text in table.texts("changed")),
+        recalled=table.text("recalled", ""),
         note=table.text("note", ""),
     )
     table.done()

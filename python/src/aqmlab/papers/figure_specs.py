@@ -16,6 +16,8 @@ series summed up as claims do, from ``since`` to ``until``, of means over period
   report under the attacks in ``at``; needs no scenario.
 - ``conservation``: CBR's ``loss`` for a gain of the responsive flows, against their share before in ``at``; needs no
   scenario.
+- ``airtime``: the ``base_rate``, ``airtime_share`` or ``rate`` of the stations in ``at`` by the analytical model of
+  "Ending the Anomaly"; needs no scenario.
 - ``steps``: rate and target of a rate-based congestion control that receives one notification of congestion, at the
   times in ``at``; needs no scenario.
 

@@ -13,6 +13,8 @@ A claim is a whole sentence: its parts are its expectations, at each point of th
 - *inconclusive*: nothing is refuted, and the runs leave a part or its size open;
 - *not testable*: nothing queues, or the paper says too little.
 
+Numbers that are recalled, not read, confirm nothing: where all parts hold, or some do, their claim is inconclusive.
+
 That all parts hold needs no correction: each is tested at 2.5 %, and so is all of them together (intersection-union
 test, Berger 1982). That some part holds, or is refuted, does need one: the smallest p is multiplied by the number of
 parts (Bonferroni). The claims of a paper under one preset are a family: the three lists are corrected by Holm's
@@ -194,6 +196,8 @@ def judge(
             return _open(judgement, f"one of {len(checks)} may fail by chance: p = {judgement.p_fails:.2g}")
         if judgement.p_some_holds > CHANCE:
             return dataclasses.replace(judgement, verdict=Verdict.NOT_REPRODUCED)
+    if claim.recalled and judgement.verdict in (Verdict.REPRODUCED, Verdict.IN_PART):
+        return _open(judgement, f"the paper's numbers are recalled: {claim.recalled}")
     return judgement
 
 

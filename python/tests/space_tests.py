@@ -21,10 +21,11 @@ from aqmlab.papers.claim_tables import ClaimTable
 from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
-from aqmlab.search import Factor, Grade, Search, Setting, Space, Target, flipped
+from aqmlab.search import Factor, Grade, Search, Setting, Space, Target, design, flipped
 from aqmlab.search.noise import AMOUNT, ENOUGH, SHARE, Noise
 from aqmlab.search.scores import Score
 from aqmlab.stats import statistics, student
+from aqmlab.vocabulary.errors import InputError
 
 __all__ = ["folder", "paper", "simulator"]
 
@@ -40,7 +41,8 @@ UNDECIDED = Grade("inconclusive", False, False, is_decided=False)
 
 def _space(grade: Callable[[Setting], Grade], **presets: Setting) -> Space:
     presets = presets or {"printed": ("a", "x", "0")}
-    plan = Search(FACTORS, {}, "own", False, next(iter(presets.values())), presets, len(ALL), 1, 0, 1, 1)
+    base = next(iter(presets.values()))
+    plan = Search(FACTORS, {}, "own", False, base, presets, (base,), len(ALL), 1, 0, 1, 1)
     scores = {one: Score(one, {}, {}, 0.0, 0.0, 0, 0, {"c-1": grade(one)}) for one in ALL}
     return Space(plan, [Target("c-1", (), {}, lambda means, noise: HELD)], scores, ALL, range(1, 2), {}, Path())
 
@@ -331,6 +333,31 @@ def the_claims_of_a_paper_are_judged_in_the_space(paper: Paper, simulator: Simul
     quick = searching.explore(paper, tmp_path / "quick", jobs=2, quick=True)
     assert len(quick.sample) == 12
     assert {*quick.scores} == {*quick.sample, quick.search.base, *quick.search.presets.values()}
+
+
+def neighbours_are_tried_of_the_presets_that_the_space_names(
+    folder: Path, simulator: Simulator, tmp_path: Path
+) -> None:
+    del simulator
+    few = PAPER.replace("settings = 24", "settings = 1")
+    few = few.replace(
+        "presets.printed",
+        'presets.far = { says = "far", levels = { target = "5ms", rate = "10mbit" } }\npresets.printed',
+    )
+    tried = {}
+    for around in ("", '"far"', '"far", "printed"'):
+        (folder / "paper.toml").write_text(few.replace("steps = 3", f"steps = 3\naround = [{around}]"))
+        space = searching.explore(load(folder), tmp_path / f"out{len(around)}", jobs=1)
+        tried[around] = {*space.scores} - {*space.sample}
+    base, far, printed = space.search.base, *(space.search.presets[name] for name in ("far", "printed"))
+    near = {one: {*design.neighbours(space.search.factors, one)} for one in (base, far, printed)}
+    named = {base, far, printed}
+    assert tried['"far"'] == (named | near[far]) - {*space.sample}
+    assert tried['"far", "printed"'] == (named | near[far] | near[printed]) - {*space.sample}
+    assert tried[""] == (named | near[base] | near[far] | near[printed]) - {*space.sample}
+    (folder / "paper.toml").write_text(few.replace("steps = 3", 'steps = 3\naround = ["fat"]'))
+    with pytest.raises(InputError, match=r"paper\.toml: space: around: unknown preset 'fat', did you mean 'far'\?"):
+        searching.load(load(folder))
 
 
 def scenarios_that_share_a_run_get_their_own_measures_of_it(folder: Path, simulator: Simulator, tmp_path: Path) -> None:

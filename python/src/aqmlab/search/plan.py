@@ -14,7 +14,7 @@ from typing import TypeAlias
 from aqmlab import scenario
 from aqmlab.files.documents import Table
 from aqmlab.scenario import Experiment
-from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.errors import InputError, unknown
 
 # Numbers of settings and runs, each with its smallest value.
 COUNTS = {"settings": 1, "seeds": 1, "steps": 0}
@@ -61,6 +61,7 @@ class Sampling:
     sizes: bool
     made: tuple[str, ...]
     scenarios: tuple[str, ...]
+    around: tuple[str, ...]
     full: Mapping[str, int]
     quick: Mapping[str, int]
 
@@ -76,6 +77,7 @@ class Search:
         sizes: whether the claimed sizes of differences count as printed numbers, too: as ratios of two measures.
         base: the setting in the scenario files.
         presets: named settings.
+        around: the settings whose neighbours, which differ in one factor, are tried too.
         settings: how many settings are drawn from all combinations.
         seeds: runs per setting and AQM.
         steps: most steps from the closest setting to a closer neighbour.
@@ -92,6 +94,7 @@ class Search:
     sizes: bool
     base: Setting
     presets: Mapping[str, Setting]
+    around: tuple[Setting, ...]
     settings: int
     seeds: int
     steps: int
@@ -139,7 +142,13 @@ def sampling(table: Table) -> Sampling:
         quick = {key: fewer.count(key, usual, COUNTS.get(key, 1)) for key, usual in counts.items()}
         fewer.done()
     found = Sampling(
-        table.text("own"), table.flag("sizes"), table.texts("made"), table.texts("scenarios"), counts, quick
+        table.text("own"),
+        table.flag("sizes"),
+        table.texts("made"),
+        table.texts("scenarios"),
+        table.texts("around"),
+        counts,
+        quick,
     )
     table.done()
     return found
@@ -200,9 +209,22 @@ def search(
         name: tuple(own.get(factor.name, usual) for factor, usual in zip(known, base, strict=True))
         for name, own in presets.items()
     }
+    for name in sampled.around:
+        if name not in named:
+            raise InputError(f"{place}space: around: {unknown('preset', name, named)}")
+    around = tuple(named[name] for name in sampled.around) or (base, *named.values())
     counts = sampled.quick if quick else sampled.full
     return Search(
-        tuple(known), scenarios, sampled.own, sampled.sizes, base, named, quick=quick, made=sampled.made, **counts
+        tuple(known),
+        scenarios,
+        sampled.own,
+        sampled.sizes,
+        base,
+        named,
+        around,
+        quick=quick,
+        made=sampled.made,
+        **counts,
     )
 
 

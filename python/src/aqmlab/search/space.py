@@ -311,7 +311,7 @@ def explore(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Space:
-    """Try a balanced sample of the space, the presets and, if asked for, what differs from one of them in one factor.
+    """Try a balanced sample of the space, the presets and, if asked for, the neighbours of those that the plan names.
 
     Runs are kept in the folder and reused.
 
@@ -325,7 +325,7 @@ def explore(
     numbers = runs.first_seeds(seeds)
     sample = list(dict.fromkeys(_sample(search)))
     named = [search.base, *search.presets.values()]
-    near = [one for setting in named for one in design.neighbours(search.factors, setting)] if around else []
+    near = [one for setting in search.around for one in design.neighbours(search.factors, setting)] if around else []
     settings = list(dict.fromkeys([*named, *sample, *near]))
     cores = machine.cores() if jobs is None else check_whole("jobs", jobs, 1)
     again = range(numbers.start, max(numbers.stop, numbers.start + repeated.RUNS))

@@ -95,7 +95,7 @@ def measure(of: str, at: Sequence[str]) -> list[Row]:
     """Return a measure of the stations of Table 1: `base_rate` or `rate` in Mbit/s, or `airtime_share`.
 
     >>> [round(row[3], 1) for row in measure("base_rate", STATIONS)]
-    [97.3, 101.0, 6.5, 126.7, 126.8, 6.5]
+    [97.3, 101.0, 6.6, 126.7, 126.8, 6.6]
 
     Raises:
         InputError: for a measure or a station that there is not.

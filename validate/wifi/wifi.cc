@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -193,7 +194,8 @@ struct Air
 {
     struct Sent
     {
-        uint32_t node;
+        /// To whom or from whom, if it is a station's.
+        std::optional<uint32_t> station;
         Time end;
         bool collided;
         bool counts;
@@ -206,17 +208,23 @@ struct Air
         double seconds = 0;
     };
 
+    struct Collisions
+    {
+        double contended = 0;
+        double collided = 0;
+    };
+
     Time warmup;
     /// MAC addresses of stations, by number.
     std::map<Mac48Address, uint32_t> stations;
     std::vector<Sent> now;
-    double contended = 0;
-    double collided = 0;
+    /// PPDUs to a station and from it.
+    std::map<uint32_t, Collisions> collisions;
     /// Data, by station.
     std::map<uint32_t, Sums> down;
     std::map<uint32_t, Sums> up;
 
-    void Begin(uint32_t node, WifiPhyBand band, WifiConstPsduMap psdus, WifiTxVector vector, double)
+    void Begin(WifiPhyBand band, WifiConstPsduMap psdus, WifiTxVector vector, double)
     {
         const auto psdu = psdus.begin()->second;
         const auto& header = psdu->GetHeader(0);
@@ -230,12 +238,19 @@ struct Air
             {
                 return false;
             }
-            contended += sent.counts;
-            collided += sent.counts && sent.collided;
+            if (sent.counts && sent.station)
+            {
+                collisions[*sent.station].contended += 1;
+                collisions[*sent.station].collided += sent.collided;
+            }
             return true;
         });
+        const auto to = stations.find(psdu->GetAddr1());
+        const auto from = stations.find(psdu->GetAddr2());
+        const auto station = to != stations.end() ? to : from;
         const bool counts = Simulator::Now() >= warmup;
-        now.push_back({node, Simulator::Now() + length, !now.empty(), counts});
+        const auto number = station == stations.end() ? std::nullopt : std::optional(station->second);
+        now.push_back({number, Simulator::Now() + length, !now.empty(), counts});
         if (now.size() > 1)
         {
             for (auto& sent : now)
@@ -243,15 +258,9 @@ struct Air
                 sent.collided = true;
             }
         }
-        if (counts && header.IsData())
+        if (counts && header.IsData() && number)
         {
-            const auto to = stations.find(psdu->GetAddr1());
-            const auto from = stations.find(psdu->GetAddr2());
-            if (to == stations.end() && from == stations.end())
-            {
-                return;
-            }
-            Sums& sums = to != stations.end() ? down[to->second] : up[from->second];
+            Sums& sums = to != stations.end() ? down[*number] : up[*number];
             sums.ppdus += 1;
             sums.mpdus += static_cast<double>(psdu->GetNMpdus());
             sums.seconds += length.GetSeconds();
@@ -449,7 +458,7 @@ main(int argc, char* argv[])
             air.stations[device->GetMac()->GetAddress()] = i - 1;
         }
         const auto band = device->GetPhy()->GetPhyBand();
-        device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin", MakeCallback(&Air::Begin, &air).Bind(i, band));
+        device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin", MakeCallback(&Air::Begin, &air).Bind(band));
     }
 
     InternetStackHelper internet;
@@ -573,14 +582,15 @@ main(int argc, char* argv[])
                           << "\": " << sums.mpdus / sums.ppdus << ", ";
             }
         }
-        std::cout << "\"ppdu_share.sta" << i << "\": " << (air.down[i].seconds + air.up[i].seconds) / airtime << ", ";
+        std::cout << "\"ppdu_share.sta" << i << "\": " << (air.down[i].seconds + air.up[i].seconds) / airtime
+                  << ", \"collision.sta" << i << "\": " << air.collisions[i].collided / air.collisions[i].contended << ", ";
         if (ping)
         {
             std::cout << "\"ping_ms.sta" << i << "\": " << Median(pings[i]->ms) << ", \"ping_mean_ms.sta" << i << "\": " << Mean(pings[i]->ms) << ", \"answered.sta" << i
                       << "\": " << static_cast<double>(pings[i]->ms.size()) / pings[i]->sent << ", ";
         }
     }
-    std::cout << "\"total_mbit\": " << total << ", \"collision_share\": " << air.collided / air.contended << "}\n";
+    std::cout << "\"total_mbit\": " << total << "}\n";
     Simulator::Destroy();
     return 0;
 }

@@ -12,10 +12,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import ROOT, Command
+from rich.console import Console
 
 import aqmlab as package
 from aqmlab import plots
-from aqmlab.cli.terminal import Terminal, give
+from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.vocabulary.printable import escaped, printable
 
 # A colour, the title of a window, and letters that are shown from right to left; brackets are commands of rich.
@@ -134,6 +135,23 @@ def tables_on_a_terminal_show_names(aqmlab: Command, folder: Path, tmp_path: Pat
         if "-v" in command:
             assert "[pie target 5ms]" in ended.out
             assert rf"{printable(out)}" in ended.out.replace("\n", "")
+
+
+def no_line_ends_between_a_number_and_its_unit() -> None:
+    text = Text("codel has 22 % less queue delay than fifo (30 -> 10 ms), at 20 Mbit/s; ▲ -46 % of 10 seeds ")
+    text.append("▼ +317 %", "bold")
+    for width in range(20, 100):
+        lines = [line.plain for line in text.wrap(Console(width=width), width)]
+        assert " ".join(" ".join(lines).split()) == text.plain
+        assert all(len(line.rstrip()) <= width for line in lines)
+        assert not [line for line in lines if re.search(r"(\d|->|[▲▼]) ?$", line)]
+        assert not [line for line in lines if re.match(r"%|ms|Mbit|seeds|->", line)]
+    styled = [
+        (line.plain[span.start : span.end], span.style) for line in text.wrap(Console(), 30) for span in line.spans
+    ]
+    assert styled == [("▼ +317 %", "bold")]
+    # Narrower than what stays together, a line is cut like a long word.
+    assert [line.plain for line in Text("10 Mbit/s").wrap(Console(), 5)] == ["10 Mb", "it/s"]
 
 
 def every_table_is_printed_by_the_one_console(capsys: pytest.CaptureFixture[str]) -> None:

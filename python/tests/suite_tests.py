@@ -7,6 +7,8 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -21,6 +23,7 @@ from aqmlab.results import Result
 from aqmlab.results.frames import from_runs
 from aqmlab.scenario.inputs import steps
 from aqmlab.suites import cards, engines, overview, suite_page
+from aqmlab.suites.matrix import MatrixRow, Verdict, notes
 
 TINY = """
 title = "Tiny"
@@ -99,7 +102,7 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
     assert "1.2    two" in ended.out
     assert "Against pie: ▲ better" in ended.out
     # Runs of two seconds do not tell the two apart, and the scenario says so.
-    assert "1.1 one: 2 seeds: what differs is within chance" in ended.out
+    assert "1.1 one, 1.2 two: 2 seeds: what differs is within chance" in ended.out
     page = (Path("out") / "index.html").read_text()
     for text in ("1.1 One flow", "second", "newreno / all", "What is to be stated", "tiny/one.toml"):
         assert text in page
@@ -141,6 +144,24 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
     again = aqmlab("suite", str(tiny), "--only", "1.1,one", "--quiet", "--out", "part")
     assert again.status == 0
     assert not (Path("part") / "two").exists()
+
+
+def numbers_of_another_measure_than_the_rows_are_marked_and_named_once() -> None:
+    other, plain = Verdict("better", -0.46, "loss of small"), Verdict("worse", 3.17)
+    assert [one.text for one in (plain, other, Verdict("worse", None, "loss of small"), Verdict("equal"))] == [
+        "▼ +317 %",
+        "▲ -46 %*",
+        "▼*",
+        "≈",
+    ]
+    entry = SimpleNamespace
+    rows: Any = [
+        MatrixRow(entry(section="1.1", name="one"), "queue delay", (plain, other), ""),
+        MatrixRow(entry(section="1.2", name="two"), "queue delay", (other, other), ""),
+        MatrixRow(entry(section="1.3", name="three"), "queue delay", (Verdict("equal"),), "nothing queues"),
+        MatrixRow(entry(section="1.4", name="four"), "queue delay", (plain,), ""),
+    ]
+    assert notes(rows) == ["1.1 one, 1.2 two: * loss of small", "1.3 three: nothing queues"]
 
 
 def at_a_glance_what_does_not_differ_from_the_best_is_best_too() -> None:

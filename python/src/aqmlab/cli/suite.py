@@ -111,12 +111,14 @@ def _shown(outcome: Outcome, folder: Path, width: int) -> RenderableType:
 
     from aqmlab.cli import columns
     from aqmlab.suites.engines import headline
-    from aqmlab.suites.matrix import matrix, reference, sentences
+    from aqmlab.suites.matrix import OTHER, matrix, notes, reference, sentences
 
     rows, first = matrix(outcome), reference(outcome)
     others = [place for place, one in enumerate(outcome.contestants) if one != first]
     names = [f"{row.entry.section:7}{row.entry.name}" for row in rows]
     cells = [[row.verdicts[place].text for place in others] for row in rows]
+    # The marks stand to the right of the numbers.
+    cells = [[one if one.endswith(OTHER) else f"{one} " for one in own] for own in cells]
     left = max(map(len, names), default=0)
     used = left + sum(
         columns.GAP + max(len(outcome.contestants[place]), *(len(own[column]) for own in cells))
@@ -135,11 +137,11 @@ def _shown(outcome: Outcome, folder: Path, width: int) -> RenderableType:
     parts.append(
         Text(
             f"Against {first}: ▲ better, ▼ worse, ◆ better in one measure and worse in another, ≈ no clear difference; "
-            f"per cent of the first measure, median over settings.{measured}",
+            f"per cent of a scenario's first measure, median over settings.{measured}",
             style="dim",
         )
     )
-    parts += [Text(f"{row.entry.section} {row.entry.name}: {row.why}", style="dim") for row in rows if row.why]
+    parts += [Text(one, style="dim") for one in notes(rows)]
     parts += [Text(f"not run: {one}", style="yellow") for one in outcome.skipped]
     if outcome.parts:
         one = folder / outcome.parts[0].entry.name

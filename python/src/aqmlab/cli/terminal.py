@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import rich.text
 from rich.console import Console, ConsoleOptions
+from rich.containers import Lines
 from rich.segment import Segment
 
 from aqmlab.vocabulary.printable import printable
 
 WIDTH_ELSEWHERE = 130
 LONGEST_LINE = 1000
+# Between a number and its unit or the number that follows it, where no line ends.
+_TOGETHER = re.compile(
+    r"(?<=\d) (?=(?:%|[munµ]?s|[kMGT]?bit(?:/s)?|[kMGT]?i?B|bytes|packets|times|seeds|points)(?![\w-]))"
+    r"|(?<=\d) (?=(?:→|->) [\d-])|(?<= →) (?=[\d-])|(?<= ->) (?=[\d-])|(?<=[▲▼◆±]) (?=[\d+-])"
+)
+# A noncharacter of Unicode, one cell wide, that stands for such a blank while lines are broken.
+_GLUE = "\ufdd0"
 
 
 class Text(rich.text.Text):
-    """A text of rich whose control characters are seen."""
+    """A text of rich whose control characters are seen, and whose numbers stay with their units."""
 
     def __init__(self, text: str = "", *args: Any, **named: Any) -> None:
         super().__init__(printable(text), *args, **named)
@@ -27,6 +36,15 @@ class Text(rich.text.Text):
         """Add text at the end."""
         super().append(printable(text) if isinstance(text, str) else text, style)
         return self
+
+    def wrap(self, console: Console, width: int, **named: Any) -> Lines:
+        """Return its lines, none of which ends between a number and its unit."""
+        glued = self.copy()
+        glued.plain = _TOGETHER.sub(_GLUE, self.plain)
+        lines = glued.wrap(console, width, **named)
+        for line in lines:
+            line.plain = line.plain.replace(_GLUE, " ")
+        return lines
 
 
 class Terminal(Console):
@@ -44,7 +62,8 @@ class Terminal(Console):
 
     def render_str(self, text: str, **named: Any) -> rich.text.Text:
         """Return what is printed for a plain text."""
-        return super().render_str(printable(text), **named)
+        plain = super().render_str(printable(text), **named)
+        return Text(plain.plain, plain.style, spans=plain.spans)
 
 
 class _Trimmed:

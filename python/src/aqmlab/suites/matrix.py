@@ -18,6 +18,7 @@ from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.names import listed
 
 Side: TypeAlias = Literal["first", "better", "worse", "both", "equal", "absent"]
+OTHER = "*"
 SIGNS: Mapping[Side, str] = {"first": "first", "better": "▲", "worse": "▼", "both": "◆", "equal": "≈", "absent": "-"}
 # A queue of less is none, and a link that is used less is not the bottleneck.
 LEAST_QUEUE_MS = 1.0
@@ -38,11 +39,11 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """The verdict in a cell: a sign and a number."""
-        if self.change is None:
-            return SIGNS[self.side]
-        number = f"{100 * self.change:+.0f} %" if abs(self.change) < 10 else f"{1 + self.change:.0f} times"
-        return " ".join(part for part in (SIGNS[self.side], number, self.measure) if part)
+        """The verdict in a cell: a sign and a number, with a mark where it is of another measure than the row's."""
+        number = ""
+        if self.change is not None:
+            number = f" {100 * self.change:+.0f} %" if abs(self.change) < 10 else f" {1 + self.change:.0f} times"
+        return f"{SIGNS[self.side]}{number}{OTHER if self.measure else ''}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,12 @@ class MatrixRow:
     def sides(self) -> tuple[Side, ...]:
         """The sides of the contestants."""
         return tuple(one.side for one in self.verdicts)
+
+    @property
+    def note(self) -> str:
+        """Why nothing differs, or the measure of the numbers that are not of the row's."""
+        others = dict.fromkeys(one.measure for one in self.verdicts if one.measure)
+        return self.why or (f"{OTHER} {' or '.join(others)}" if others else "")
 
 
 def reference(outcome: Outcome) -> str:
@@ -93,6 +100,15 @@ def sentences(outcome: Outcome) -> list[str]:
     if alike:
         found.append(f"Nothing differs in {listed(alike[:MOST_NAMED])}{_more(alike)}.")
     return found
+
+
+def notes(rows: Iterable[MatrixRow]) -> list[str]:
+    """Return each note once, after the scenarios that it is about."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            found.setdefault(row.note, []).append(f"{row.entry.section} {row.entry.name}")
+    return [f"{', '.join(names)}: {note}" for note, names in found.items()]
 
 
 def _sections(rows: Iterable[MatrixRow]) -> list[str]:
@@ -164,4 +180,4 @@ def _largest(result: Result, name: str) -> float | None:
     return max(values) if values else None
 
 
-__all__ = ["SIGNS", "MatrixRow", "Verdict", "matrix", "reference", "sentences"]
+__all__ = ["OTHER", "SIGNS", "MatrixRow", "Verdict", "matrix", "notes", "reference", "sentences"]

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 8;
 
 /// The words of `text`, split at white space outside brackets, or what is wrong with its brackets. A word with
 /// brackets keeps them.
-pub(crate) fn words(text: &str) -> Result<Vec<&str>, String> {
+pub fn words(text: &str) -> Result<Vec<&str>, String> {
     let (mut words, mut depth, mut start) = (Vec::new(), 0, None);
     for (at, character) in text.char_indices() {
         match character {

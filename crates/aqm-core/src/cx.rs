@@ -6,6 +6,7 @@ use crate::packet::{Ecn, Packet};
 use crate::paused::PausedClasses;
 use crate::random::Random;
 use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+use crate::stations::NextHop;
 use crate::units::Time;
 
 /// The context of one call. Time and random numbers come from nowhere else, and no packet leaves in another way.
@@ -23,8 +24,8 @@ pub(crate) struct Shell {
     pub(crate) counters: Counters,
     /// The classes that may not send in the current dequeue; none in other calls.
     pub(crate) paused: PausedClasses,
-    /// The only station that the current dequeue is for; none if it is for any, and in other calls.
-    pub(crate) station: Option<u8>,
+    /// The next hops that the current dequeue is for; any in other calls.
+    pub(crate) next_hop: NextHop,
     /// Whether either of the two keeps packets from leaving: one test for each dequeue.
     pub(crate) restricted: bool,
 }
@@ -37,11 +38,11 @@ impl Cx<'_> {
         self.shell.paused
     }
 
-    /// The only station that this dequeue is for, if not for any. A discipline with a queue for each station serves that
-    /// one; from any other, the shell holds a packet for another station until it is asked for.
+    /// The next hops that this dequeue is for. A discipline with a queue for each station serves one of those; from any
+    /// other, the shell holds a packet for another station until it is asked for.
     #[inline]
-    pub fn station(&self) -> Option<u8> {
-        self.shell.station
+    pub fn next_hop(&self) -> NextHop {
+        self.shell.next_hop
     }
 
     /// Whether any packet may leave in this dequeue.
@@ -53,8 +54,8 @@ impl Cx<'_> {
     /// Whether this packet may leave in this dequeue.
     #[inline]
     pub(crate) fn may_send(&self, packet: &Packet) -> bool {
-        let Shell { paused, station, .. } = &self.shell;
-        !paused.contains(packet.class) && station.is_none_or(|station| station == packet.station)
+        let Shell { paused, next_hop, .. } = &self.shell;
+        !paused.contains(packet.class) && next_hop.contains(packet.station)
     }
 
     /// Drops `packet`: it is counted and handed back to the host.

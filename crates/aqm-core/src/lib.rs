@@ -36,7 +36,7 @@ extern crate alloc;
 extern crate self as aqm_core;
 
 pub mod backlog;
-mod brackets;
+pub mod brackets;
 pub mod classifier;
 pub mod counters;
 pub mod cx;
@@ -57,4 +57,5 @@ pub mod sent;
 pub mod signal;
 pub mod sketch;
 pub mod spec;
+pub mod stations;
 pub mod units;

@@ -13,6 +13,7 @@ use crate::registry;
 use crate::sent::Sent;
 use crate::signal::{DropPoint, DropReason, Observer};
 use crate::spec::{Spec, SpecError, read_child};
+use crate::stations::{NextHop, Stations};
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
 use core::fmt;
@@ -77,7 +78,7 @@ impl Qdisc {
             random,
             counters: Counters::default(),
             paused: PausedClasses::NONE,
-            station: None,
+            next_hop: NextHop::Any,
             restricted: false,
         };
         Ok(Qdisc { discipline, info, params, wakes, link, shell, held: None })
@@ -141,14 +142,35 @@ impl Qdisc {
     /// a plain queue gets the packets of one station that lie behind each other, and no more.
     pub fn dequeue_for(&mut self, station: u8, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
         if self.held.is_none() {
-            (self.shell.station, self.shell.restricted) = (Some(station), true);
-            self.held = self.take(now, observer);
-            (self.shell.station, self.shell.restricted) = (None, false);
+            self.held = self.take_for(NextHop::Station(station), now, observer);
         }
         if self.held.as_ref()?.station != station {
             return None;
         }
         self.dequeue(now, observer)
+    }
+
+    /// The packet that goes next to one of these stations; see [`peek`](Qdisc::peek) for what is decided with it.
+    ///
+    /// A discipline with a queue for each station passes over the others. From any other there is none while its next
+    /// packet, which the shell holds, is for a station that may not have it.
+    pub fn peek_among(
+        &mut self,
+        stations: Stations,
+        now: Time,
+        observer: &mut dyn Observer,
+    ) -> Option<&Packet> {
+        if self.held.is_none() {
+            self.held = self.take_for(NextHop::Among(stations), now, observer);
+        }
+        self.held.as_ref().filter(|packet| stations.contains(packet.station))
+    }
+
+    fn take_for(&mut self, next_hop: NextHop, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
+        (self.shell.next_hop, self.shell.restricted) = (next_hop, true);
+        let taken = self.take(now, observer);
+        (self.shell.next_hop, self.shell.restricted) = (NextHop::Any, false);
+        taken
     }
 
     /// Tells the discipline what became of a transmission of packets that it released, or of one that was received.

@@ -12,6 +12,7 @@ use crate::params::{Child, Each, Kind, ParamError, ParamSpec, Params, PerClass, 
 use crate::scheduler::Scheduler;
 use crate::sent::Sent;
 use crate::signal::DropReason;
+use crate::stations::NextHop;
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
 use alloc::format;
@@ -392,7 +393,7 @@ impl Class {
         self.head.as_ref().map(|head| head.length)
     }
 
-    /// The same if classes are paused, or one station is asked for: `None` while the head must not be sent.
+    /// The same if classes are paused, or some stations are asked for: `None` while the head must not be sent.
     fn peek_unpaused(&mut self, number: Option<u16>, cx: &mut Cx<'_>) -> Option<u32> {
         // All packets of the queue belong to this class: while that is paused, the law is not called either.
         if number.is_some_and(|number| cx.paused().contains(number)) {
@@ -415,9 +416,19 @@ fn select_restricted(
     cx: &mut Cx<'_>,
 ) -> Option<usize> {
     // For the rest of an aggregate nobody's turn changes: that was decided with its first packet.
-    if let (Some(station), true) = (cx.station(), layout.by_station) {
-        let number = usize::from(station).min(classes.len() - 1);
-        return classes[number].peek_unpaused(None, cx).map(|_| number);
+    let last = classes.len() - 1;
+    match cx.next_hop() {
+        NextHop::Station(station) if layout.by_station => {
+            let number = usize::from(station).min(last);
+            return classes[number].peek_unpaused(None, cx).map(|_| number);
+        }
+        NextHop::Among(stations) if layout.by_station => {
+            let may = |number: usize| {
+                if number < last { stations.contains(number as u8) } else { stations.any_from(last as u8) }
+            };
+            return scheduler.select_among(&may, &mut |number| classes[number].peek(cx));
+        }
+        _ => {}
     }
     // The last class holds the packets of all higher ones, too.
     let alike = if layout.by_class { classes.len() - 1 } else { 0 };

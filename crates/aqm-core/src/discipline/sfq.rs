@@ -655,7 +655,7 @@ mod tests {
                 random: Random::seeded(1),
                 counters,
                 paused: PausedClasses::NONE,
-                station: None,
+                next_hop: crate::stations::NextHop::Any,
                 restricted: false,
             };
             let (mut log, mut arrivals) = (Log::default(), Random::stream(1, "arrivals"));

@@ -87,12 +87,22 @@ impl Airtime {
         over
     }
 
-    fn select_by_airtime(&mut self, heads: &mut Heads<'_>) -> Option<usize> {
+    /// A station that may not send goes to the end, as one does that owes time.
+    fn select_by_airtime(
+        &mut self,
+        may: Option<&dyn Fn(usize) -> bool>,
+        heads: &mut Heads<'_>,
+    ) -> Option<usize> {
         loop {
+            if let Some(may) = may
+                && !self.new.iter().chain(&self.old).any(|station| may(*station))
+            {
+                return None;
+            }
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
             let first = *list.front()?;
-            if self.has_used_up(first) {
+            if self.has_used_up(first) || may.is_some_and(|may| !may(first)) {
                 self.leave(is_new);
                 self.old.push_back(first);
             } else if heads(first).is_some() {
@@ -115,18 +125,28 @@ impl Airtime {
         list.pop_front();
     }
 
-    fn select_in_rounds(&mut self, heads: &mut Heads<'_>) -> Option<usize> {
+    fn select_in_rounds(
+        &mut self,
+        may: Option<&dyn Fn(usize) -> bool>,
+        heads: &mut Heads<'_>,
+    ) -> Option<usize> {
         if core::mem::take(&mut self.served) && !self.old.is_empty() {
             self.old.rotate_left(1);
         }
         loop {
             let first = *self.old.front()?;
-            if heads(first).is_some() {
+            if let Some(may) = may
+                && !may(first)
+            {
+                let eligible = self.old.iter().position(|station| may(*station))?;
+                self.old.rotate_left(eligible);
+            } else if heads(first).is_some() {
                 self.served = true;
                 return Some(first);
+            } else {
+                self.old.pop_front();
+                self.stations[first].active = false;
             }
-            self.old.pop_front();
-            self.stations[first].active = false;
         }
     }
 }
@@ -145,7 +165,19 @@ impl Scheduler for Airtime {
     }
 
     fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize> {
-        if self.rules.by_airtime { self.select_by_airtime(heads) } else { self.select_in_rounds(heads) }
+        if self.rules.by_airtime {
+            self.select_by_airtime(None, heads)
+        } else {
+            self.select_in_rounds(None, heads)
+        }
+    }
+
+    fn select_among(&mut self, may: &dyn Fn(usize) -> bool, heads: &mut Heads<'_>) -> Option<usize> {
+        if self.rules.by_airtime {
+            self.select_by_airtime(Some(may), heads)
+        } else {
+            self.select_in_rounds(Some(may), heads)
+        }
     }
 
     /// An empty station leaves at its next turn: until then a packet for it finds it in its place.
@@ -250,6 +282,27 @@ mod tests {
             order(&mut airtime, &[300, 300, 150], 2);
             airtime.activate(2);
             assert_eq!(order(&mut airtime, &[300, 300, 150], 3), expected, "{sparse:?}");
+        }
+    }
+
+    #[test]
+    fn a_station_that_may_not_send_goes_to_the_end() {
+        for rules in [LINUX, Rules { sparse: Sparse::New, ..LINUX }, Rules { by_airtime: false, ..LINUX }] {
+            let mut airtime = active(rules, 3);
+            let first = airtime.select(&mut |_| Some(100)).unwrap();
+            let others = |station: usize| station != first;
+            for _ in 0..4 {
+                let chosen = airtime.select_among(&others, &mut |_| Some(100)).unwrap();
+                assert_ne!(chosen, first);
+                airtime.charge(chosen, Span::from_micros(300), false);
+            }
+            assert_eq!(airtime.select_among(&|_| false, &mut |_| Some(100)), None);
+            // Its turn comes again.
+            assert!((0..3).any(|_| {
+                let chosen = airtime.select(&mut |_| Some(100)).unwrap();
+                airtime.charge(chosen, Span::from_micros(300), false);
+                chosen == first
+            }));
         }
     }
 

@@ -1,0 +1,69 @@
+//! The next hops of a medium that stations share.
+
+/// A set of stations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stations([u64; 4]);
+
+impl Stations {
+    /// No station.
+    pub const NONE: Stations = Stations([0; 4]);
+
+    /// This set with `station` added.
+    #[must_use]
+    pub const fn with(mut self, station: u8) -> Stations {
+        self.0[station as usize / 64] |= 1 << (station % 64);
+        self
+    }
+
+    /// Whether `station` is in it.
+    #[inline]
+    pub const fn contains(self, station: u8) -> bool {
+        self.0[station as usize / 64] >> (station % 64) & 1 != 0
+    }
+
+    /// Whether `station` or any with a higher number is in it.
+    pub fn any_from(self, station: u8) -> bool {
+        (station..=u8::MAX).any(|one| self.contains(one))
+    }
+}
+
+/// The next hops that a dequeue is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextHop {
+    /// Any.
+    Any,
+    /// One station, for the rest of an aggregate: whose turn it is, was decided with its first packet.
+    Station(u8),
+    /// One of these stations, whose turn it is: the others may not have more at present.
+    Among(Stations),
+}
+
+impl NextHop {
+    /// Whether a packet for `station` is asked for.
+    #[inline]
+    pub(crate) const fn contains(self, station: u8) -> bool {
+        match self {
+            NextHop::Any => true,
+            NextHop::Station(one) => one == station,
+            NextHop::Among(stations) => stations.contains(station),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stations_are_in_the_set_that_they_were_added_to() {
+        let set = Stations::NONE.with(0).with(63).with(200);
+        assert_eq!(
+            [0, 1, 63, 64, 200].map(|station| set.contains(station)),
+            [true, false, true, false, true]
+        );
+        assert_eq!([64, 200, 201].map(|station| set.any_from(station)), [true, true, false]);
+        assert!(
+            NextHop::Any.contains(7) && NextHop::Station(7).contains(7) && !NextHop::Among(set).contains(7)
+        );
+    }
+}

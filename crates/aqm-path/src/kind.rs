@@ -2,6 +2,8 @@
 
 use crate::device::burst::Device;
 use crate::medium::Sharing;
+use crate::placement::Placed;
+use aqm_core::brackets;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{ParamSpec, Params, Preset};
 use aqm_core::random::Random;
@@ -22,6 +24,8 @@ pub struct LinkKind {
     pub of_link: &'static [&'static str],
     /// What a link can carry: `1bdp`, `utilization` and estimates are of this.
     pub capacity: fn(&Params) -> Capacity,
+    /// The names of the stations that share its medium, in the order of their numbers, if stations do.
+    pub stations: Option<fn(&Params) -> Vec<String>>,
     /// What serves its links.
     pub service: Service,
 }
@@ -68,6 +72,10 @@ pub struct Served<'a> {
     pub rate: Rate,
     /// The parameters of its link.
     pub params: &'a Params,
+    /// The node that its link leaves.
+    pub from: &'a str,
+    /// Where its discipline sits, on a medium that stations share.
+    pub placed: Placed,
 }
 
 /// Where a device is built.
@@ -105,7 +113,7 @@ impl KindSpec {
     /// assert!(error.to_string().starts_with("unknown link kind 'trace'"));
     /// ```
     pub fn parse(text: &str, kinds: &[&'static LinkKind]) -> Result<KindSpec, InputError> {
-        let words: Vec<&str> = text.split_whitespace().collect();
+        let words = brackets::words(text).map_err(|problem| InputError::value(text, problem))?;
         let name = words.first().copied().unwrap_or_default();
         let Some(kind) = kinds.iter().copied().find(|kind| kind.name == name) else {
             return Err(InputError::unknown("link kind", name, kinds.iter().map(|kind| kind.name)));
@@ -136,6 +144,11 @@ impl KindSpec {
     /// Its parameters.
     pub fn params(&self) -> &Params {
         &self.params
+    }
+
+    /// The stations that share its medium; none if it has no stations.
+    pub fn stations(&self) -> Vec<String> {
+        self.kind.stations.map_or(Vec::new(), |stations| stations(&self.params))
     }
 
     /// What a link of it can carry.
@@ -189,6 +202,7 @@ mod tests {
         )],
         of_link: &[],
         capacity: |_| Capacity::OfPath,
+        stations: None,
         service: Service::Line,
     };
 

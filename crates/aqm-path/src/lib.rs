@@ -6,4 +6,5 @@ pub mod kind;
 pub mod kinds;
 pub mod mac;
 pub mod medium;
+pub mod placement;
 pub mod wire;

@@ -46,6 +46,7 @@ fn option(option: &OptionSpec) -> Value {
         Form::Count => "count",
         Form::Names => "names",
         Form::Switch(_) => "switch",
+        Form::Choice(_) => "choice",
     };
     let (low, high) = option.range;
     json!({

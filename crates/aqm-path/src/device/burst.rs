@@ -1,5 +1,8 @@
 //! Devices whose unit is the *burst*: one transmission with one or more packets, an end, and an outcome of each packet.
 
+use crate::mac::channel::{MediumTotals, StationTotals};
+use aqm_core::sent::Sent;
+use aqm_core::stations::Stations;
 use aqm_core::units::{Span, Time};
 
 /// A packet as a device sees it.
@@ -31,6 +34,18 @@ pub trait Queues {
 
     /// How many packets wait in a queue.
     fn waiting(&self, port: u32) -> u64;
+
+    /// How many of them are for one station.
+    fn waiting_for(&self, port: u32, station: u8) -> u64;
+
+    /// For whom of these stations the next packet of a queue is; `None` if nothing of it may go to any of them now.
+    fn next_station(&mut self, port: u32, among: Stations) -> Option<u8>;
+
+    /// A device that sends packets again itself says how each transmission ended; of the others the host sees it.
+    fn sent(&mut self, port: u32, sent: &Sent);
+
+    /// A packet that the device has taken is given up.
+    fn lose(&mut self, frame: Frame);
 }
 
 /// How the transmission of a packet ended.
@@ -75,10 +90,27 @@ pub enum Next {
     },
 }
 
+/// The use of a medium since the beginning.
+#[derive(Clone, Debug)]
+pub struct Air<'a> {
+    /// The stations, by their numbers.
+    pub names: &'a [String],
+    /// The sums of each.
+    pub stations: Vec<StationTotals>,
+    /// The sums of the medium.
+    pub medium: MediumTotals,
+}
+
 /// A device that serves one or more ports: a law of when, for whom and how many packets go at once.
 pub trait Device: Send {
     /// The queue of a port has something to send, and had nothing when the device last looked.
-    fn ready(&mut self, port: u32, now: Time);
+    fn ready(&mut self, port: u32, now: Time, queues: &mut dyn Queues);
+
+    /// Whether it takes packets ahead and sends them again itself: then it hears of every packet that comes, also while it
+    /// sends; it keeps packets over bursts, says what became of transmissions, and a burst may deliver nothing.
+    fn takes_ahead(&self) -> bool {
+        false
+    }
 
     /// What next? Asked when a port has become ready, when a burst has ended, and at the time that was waited for; never while
     /// a burst lasts. Packets of a burst are put into `sent`, in the order in which their last bits are out.
@@ -87,6 +119,11 @@ pub trait Device: Send {
     /// Whether packets of one flow may arrive in another order than they were taken.
     fn reorders(&self) -> bool {
         false
+    }
+
+    /// Who has used the air, if stations share it.
+    fn air(&self) -> Option<Air<'_>> {
+        None
     }
 
     /// What this kind of device knows about itself that must hold.

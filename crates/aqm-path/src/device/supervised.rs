@@ -1,13 +1,16 @@
 //! A device under supervision: whatever its kind, it keeps the rules of bursts, or the run says which it broke.
 
-use super::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
+use super::burst::{Air, Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
+use aqm_core::sent::Sent;
+use aqm_core::stations::Stations;
 use aqm_core::units::{Span, Time};
+use std::collections::BTreeMap;
 
 /// A device, what it has taken, and what it has in the air.
 pub struct Supervised {
     device: Box<dyn Device>,
-    /// Packets that it has taken and not yet sent.
-    taken: Vec<Frame>,
+    /// Packets that it has taken and not yet sent, by their numbers.
+    taken: BTreeMap<u32, Frame>,
     /// The burst in the air; packets that arrive are the host's from its beginning on.
     burst: Vec<Transmitted>,
     /// When the burst in the air ends.
@@ -26,20 +29,47 @@ pub struct Supervised {
 /// The queues, seen by the supervisor.
 struct Watched<'a> {
     queues: &'a mut dyn Queues,
-    taken: &'a mut Vec<Frame>,
+    taken: &'a mut BTreeMap<u32, Frame>,
     pulled: &'a mut u64,
+    lost: &'a mut u64,
+    broken: &'a mut Option<String>,
 }
 
 impl Queues for Watched<'_> {
     fn pull(&mut self, port: u32, whom: Whom) -> Option<Frame> {
         let frame = self.queues.pull(port, whom)?;
         *self.pulled += 1;
-        self.taken.push(frame);
+        self.taken.insert(frame.id, frame);
         Some(frame)
     }
 
     fn waiting(&self, port: u32) -> u64 {
         self.queues.waiting(port)
+    }
+
+    fn waiting_for(&self, port: u32, station: u8) -> u64 {
+        self.queues.waiting_for(port, station)
+    }
+
+    fn next_station(&mut self, port: u32, among: Stations) -> Option<u8> {
+        self.queues.next_station(port, among)
+    }
+
+    fn sent(&mut self, port: u32, sent: &Sent) {
+        self.queues.sent(port, sent);
+    }
+
+    fn lose(&mut self, frame: Frame) {
+        match self.taken.remove(&frame.id) {
+            Some(own) if own == frame => {
+                *self.lost += 1;
+                self.queues.lose(frame);
+            }
+            _ => {
+                let what = format!("it gives up packet {}, which it does not have", frame.id);
+                self.broken.get_or_insert(what);
+            }
+        }
     }
 }
 
@@ -48,7 +78,7 @@ impl Supervised {
     pub fn new(device: Box<dyn Device>) -> Supervised {
         Supervised {
             device,
-            taken: Vec::new(),
+            taken: BTreeMap::new(),
             burst: Vec::new(),
             until: Time::ZERO,
             due: None,
@@ -84,12 +114,23 @@ impl Supervised {
     /// The packets that are neither in a queue nor on the wire: taken, or in a burst that will not deliver them.
     pub fn inside(&self) -> impl Iterator<Item = &Frame> {
         let kept = self.burst.iter().filter(|sent| sent.outcome != Outcome::Delivered);
-        self.taken.iter().chain(kept.map(|sent| &sent.frame))
+        self.taken.values().chain(kept.map(|sent| &sent.frame))
+    }
+
+    /// Whether it hears of every packet that comes, and says itself what became of transmissions.
+    pub fn takes_ahead(&self) -> bool {
+        self.device.takes_ahead()
+    }
+
+    /// Who has used the air, if stations share it.
+    pub fn air(&self) -> Option<Air<'_>> {
+        self.device.air()
     }
 
     /// A port has something to send.
-    pub fn ready(&mut self, port: u32, now: Time) {
-        self.device.ready(port, now);
+    pub fn ready(&mut self, port: u32, now: Time, queues: &mut dyn Queues) {
+        let Supervised { device, taken, pulled, lost, broken, .. } = self;
+        device.ready(port, now, &mut Watched { queues, taken, pulled, lost, broken });
     }
 
     /// The burst that has ended by now: what became of its packets, in order. The host puts those that are requeued back to the
@@ -101,8 +142,9 @@ impl Supervised {
     /// What next? The packets of a burst that will be delivered are the host's from now on.
     pub fn next(&mut self, now: Time, queues: &mut dyn Queues) -> (Next, &[Transmitted]) {
         let mut sent = Vec::new();
-        let mut watched = Watched { queues, taken: &mut self.taken, pulled: &mut self.pulled };
-        let next = self.device.next(now, &mut watched, &mut sent);
+        let Supervised { device, taken, pulled, lost, broken, .. } = self;
+        let mut watched = Watched { queues, taken, pulled, lost, broken };
+        let next = device.next(now, &mut watched, &mut sent);
         if let Err(what) = self.follow(next, sent, now) {
             self.broken.get_or_insert(what);
         }
@@ -140,16 +182,15 @@ impl Supervised {
         if start < now || end <= start {
             return Err(format!("a burst from {start} to {end} cannot begin at {now}"));
         }
-        if sent.is_empty() {
+        if sent.is_empty() && !self.device.takes_ahead() {
             return Err("a burst has no packets".to_owned());
         }
         let (mut before, mut airtime) = (start, Span::ZERO);
         for one in &sent {
             let id = one.frame.id;
-            let Some(place) = self.taken.iter().position(|frame| *frame == one.frame) else {
+            if self.taken.remove(&id) != Some(one.frame) {
                 return Err(format!("a burst has packet {id}, which is not there to be sent"));
-            };
-            self.taken.remove(place);
+            }
             if one.out < before || one.out > end {
                 return Err(format!("packet {id} is out at {}, not between {before} and {end}", one.out));
             }
@@ -215,13 +256,25 @@ mod tests {
         fn waiting(&self, _port: u32) -> u64 {
             self.0.len() as u64
         }
+
+        fn waiting_for(&self, port: u32, station: u8) -> u64 {
+            if station == 0 { self.waiting(port) } else { 0 }
+        }
+
+        fn next_station(&mut self, port: u32, among: Stations) -> Option<u8> {
+            (self.waiting(port) > 0 && among.contains(0)).then_some(0)
+        }
+
+        fn sent(&mut self, _port: u32, _sent: &Sent) {}
+
+        fn lose(&mut self, _frame: Frame) {}
     }
 
     /// A device that does what a test says.
     struct Says(fn(Time, &mut dyn Queues, &mut Vec<Transmitted>) -> Next);
 
     impl Device for Says {
-        fn ready(&mut self, _port: u32, _now: Time) {}
+        fn ready(&mut self, _port: u32, _now: Time, _queues: &mut dyn Queues) {}
 
         fn next(&mut self, now: Time, queues: &mut dyn Queues, sent: &mut Vec<Transmitted>) -> Next {
             (self.0)(now, queues, sent)
@@ -232,7 +285,7 @@ mod tests {
     struct Spoilt(fn(&mut Vec<Transmitted>));
 
     impl Device for Spoilt {
-        fn ready(&mut self, _port: u32, _now: Time) {}
+        fn ready(&mut self, _port: u32, _now: Time, _queues: &mut dyn Queues) {}
 
         fn next(&mut self, now: Time, queues: &mut dyn Queues, sent: &mut Vec<Transmitted>) -> Next {
             let next = alone(now, queues, sent);
@@ -257,7 +310,7 @@ mod tests {
     fn verdict(says: fn(Time, &mut dyn Queues, &mut Vec<Transmitted>) -> Next) -> Result<(), String> {
         let (mut device, mut queue) = (Supervised::new(Box::new(Says(says))), Numbers(vec![3, 2, 1]));
         let mut now = Time::ZERO;
-        device.ready(0, now);
+        device.ready(0, now, &mut queue);
         for _ in 0..3 {
             device.next(now, &mut queue);
             device.check(now)?;

@@ -11,5 +11,6 @@ pub(super) static KIND: LinkKind = LinkKind {
     params: ON_A_MEDIUM,
     of_link: &["rate"],
     capacity: of_rate,
+    stations: None,
     service: Service::Medium(|params| sharing(Access::Backoff, params)),
 };

@@ -9,7 +9,8 @@ mod turns;
 use crate::kind::LinkKind;
 
 /// All kinds; the first is that of a link of which only the rate is known.
-pub const KINDS: &[&LinkKind] = &[&rate::KIND, &trace::KIND, &turns::KIND, &backoff::KIND];
+pub const KINDS: &[&LinkKind] =
+    &[&rate::KIND, &trace::KIND, &turns::KIND, &backoff::KIND, &crate::mac::link::KIND];
 
 #[cfg(test)]
 mod tests {
@@ -65,6 +66,5 @@ mod tests {
         assert!(first.agrees(&spec("backoff rate 54mbit until arrival")));
         assert!(!first.agrees(&spec("backoff rate 6mbit")));
         assert!(!first.agrees(&spec("turns rate 6mbit until arrival")));
-        assert!(KINDS.iter().all(|kind| !matches!(kind.service, Service::Bursts(_))));
     }
 }

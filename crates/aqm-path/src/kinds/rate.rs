@@ -10,5 +10,6 @@ pub(super) static KIND: LinkKind = LinkKind {
     params: &[RATE],
     of_link: &["rate"],
     capacity: of_rate,
+    stations: None,
     service: Service::Line,
 };

@@ -18,6 +18,7 @@ pub(super) static KIND: LinkKind = LinkKind {
     .or_auto("that of the scenario")],
     of_link: &["trace"],
     capacity: recorded,
+    stations: None,
     service: Service::Opportunities,
 };
 

@@ -7,7 +7,7 @@
 //! - [`ampdu`]: aggregation; [`block_ack`]: what is sent again, and the reorder buffer; [`errors`]: what is lost.
 //! - [`category`]: access categories; [`edca`]: contention for the medium.
 //! - [`aql`]: how much airtime a device may hold.
-//! - [`channel`]: one channel made of these, with its sums and its checks.
+//! - [`channel`]: one channel made of these, with its sums and its checks; [`link`]: the kind of link that it is.
 //!
 //! What it leaves out: hidden stations, capture, OFDMA, several users at once, several links, roaming, fading, rate
 //! control, power save.
@@ -20,4 +20,5 @@ pub mod category;
 pub mod channel;
 pub mod edca;
 pub mod errors;
+pub mod link;
 pub mod rates;

@@ -5,7 +5,7 @@
 //! and `docs/reference/metrics.md` follow from this list.
 
 use Better::{Higher, Lower, Neither};
-use Unit::{Bytes, Kbit, Mbit, Ms, One, Packets, Seconds, Share};
+use Unit::{Bytes, Kbit, Mbit, Ms, One, Packets, Seconds, Share, Us};
 
 /// A metric. This file makes those of the simulator, an [`observer`](crate::observer) its own.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub enum Unit {
     Mbit,
     /// Kilobits per second.
     Kbit,
+    /// Microseconds.
+    Us,
     /// Milliseconds.
     Ms,
     /// Seconds.
@@ -120,8 +122,10 @@ pub(crate) struct Part(String);
 pub(crate) static CLASS: Family = Family { name: "class", preposition: "of", is_dotted: false };
 /// Ports, and the priorities of each.
 pub(crate) static PORT: Family = Family { name: "port", preposition: "at", is_dotted: true };
+/// Stations of a shared medium.
+pub(crate) static STATION: Family = Family { name: "station", preposition: "of", is_dotted: false };
 /// Every family.
-pub static FAMILIES: &[&Family] = &[&CLASS, &PORT];
+pub static FAMILIES: &[&Family] = &[&CLASS, &PORT, &STATION];
 
 impl Metric {
     /// Its name, without that of a part.
@@ -161,6 +165,7 @@ impl Unit {
             One | Share => "",
             Mbit => "Mbit/s",
             Kbit => "kbit/s",
+            Us => "us",
             Ms => "ms",
             Seconds => "s",
             Packets => "packets",
@@ -350,6 +355,28 @@ declare! {
         "packets of a flow-controlled priority that found no headroom left, or that the AQM behind dropped");
     PFC_DEADLOCK_S = metric("pfc_deadlock_s", "Flow-control deadlock detected at", Seconds, 2, Neither,
         "when ports were first seen to wait for each other in a circle");
+    AIRTIME_SHARE = metric("airtime_share", "Share of the air", Share, 3, Neither,
+        "on Wi-Fi: the time of transmissions to and from a station, over that of all stations").fraction();
+    AGGREGATE_MEAN_PACKETS = metric("aggregate_mean_packets", "Packets of an aggregate", Packets, 1, Higher,
+        "packets of the transmissions to a station, on average");
+    AGGREGATE_MEAN_US = metric("aggregate_mean_us", "Length of an aggregate", Us, 0, Neither,
+        "time of these on the air with preamble, without the response");
+    RETRY_RATIO = metric("retry_ratio", "Sent again on the air", Share, 3, Lower,
+        "of the packets in transmissions to a station, those that were in one before").fraction();
+    COLLISION_RATIO = metric("collision_ratio", "Collisions", Share, 3, Lower,
+        "of the transmissions to and from a station, those that collided").fraction();
+    DELAY_DISCIPLINE_MS = metric("delay_discipline_ms", "Delay in the AQM", Ms, 2, Lower,
+        "mean time of packets for a station in the discipline, until the driver or the hardware took them");
+    DELAY_DRIVER_MS = metric("delay_driver_ms", "Delay in driver and hardware", Ms, 2, Lower,
+        "from there until they were first sent");
+    DELAY_AIR_MS = metric("delay_air_ms", "Delay on the air", Ms, 2, Lower,
+        "from there until they were received, retries included");
+    DELAY_REORDER_MS = metric("delay_reorder_ms", "Delay in the reorder buffer", Ms, 2, Lower,
+        "from there until the receiver had all before them");
+    BUSY_SHARE = metric("busy_share", "Medium busy", Share, 3, Neither,
+        "share of time in which somebody sent on Wi-Fi, responses and the gaps before them included").fraction();
+    AIRTIME_JAIN = metric("airtime_jain", "Jain index of airtime", One, 3, Higher,
+        "Jain's index of the airtimes of all stations: 1 is equal, 1/n is one station alone").fraction();
     FEEDBACK_SENT = metric("feedback_sent", "Feedback sent", Packets, 0, Neither,
         "packets about congestion that disciplines, switches or receivers sent to sources");
     FEEDBACK_DELIVERED = metric("feedback_delivered", "Feedback delivered", Packets, 0, Neither,
@@ -520,6 +547,7 @@ mod tests {
             let ending = match metric.unit {
                 Mbit => "_mbit",
                 Kbit => "_kbit",
+                Us => "_us",
                 Ms => "_ms",
                 Seconds => "_s",
                 Bytes => "_bytes",

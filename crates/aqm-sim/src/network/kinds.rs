@@ -4,9 +4,12 @@ use super::graph::Capacity;
 use crate::report::RunError;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::topology::{LinkQueue, Topology, TopologyLink, refused};
+use aqm_core::discipline::Group;
 use aqm_core::input_error::InputError;
+use aqm_core::spec::{Spec, SpecError};
 use aqm_core::units::Rate;
 use aqm_path::kind::{self, KindSpec, Service};
+use aqm_path::placement::Placement;
 use std::collections::BTreeMap;
 
 /// The kind of a link that names only its medium.
@@ -82,6 +85,30 @@ fn of_link(link: &TopologyLink, scenario: &Capacity, inputs: &Inputs) -> Result<
             Ok(Serves { capacity, shared })
         }
     }
+}
+
+/// The discipline of a link as it sits there: at an access point it knows how many stations there are, and one that has no
+/// queues for stations takes the place of the driver's queue as one for each.
+pub(super) fn discipline_at(
+    mut spec: Spec,
+    from: &str,
+    kind: Option<&KindSpec>,
+    placement: Option<Placement>,
+) -> Result<Spec, SpecError> {
+    let stations = kind.map_or(Vec::new(), KindSpec::stations);
+    if stations.is_empty() || stations.iter().any(|station| station == from) {
+        return Ok(spec);
+    }
+    if spec.info.group != Group::Station && placement == Some(Placement::Integrated) {
+        // Its parameters stay, also for slow stations.
+        spec = Spec::parse(&format!("airtime_fq schedule round_robin slow 0bit child [{spec}]"))?;
+    }
+    if spec.info.group == Group::Station {
+        let name = spec.info.name;
+        spec.set_text("stations", &stations.len().to_string())
+            .map_err(|error| SpecError::Param { name, error })?;
+    }
+    Ok(spec)
 }
 
 /// What a link carries of which no kind says it.

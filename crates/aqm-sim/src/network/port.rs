@@ -111,6 +111,8 @@ pub(crate) struct Device<M> {
 pub(crate) struct Observed<M> {
     /// Its backlog.
     pub(crate) queued: Backlog,
+    /// Packets of it for each station of a shared medium; empty elsewhere.
+    pub(crate) of_station: Vec<u32>,
     /// Bytes by which packets have grown at their departure.
     pub(crate) grown: u64,
     /// The metrics of its port, if that is measured.
@@ -155,7 +157,12 @@ impl<M> Port<M> {
             extras.device = Some(Device {
                 wakes: qdisc.wakes(),
                 qdisc,
-                observed: Observed { queued: Backlog::default(), grown: 0, metrics: None },
+                observed: Observed {
+                    queued: Backlog::default(),
+                    of_station: Vec::new(),
+                    grown: 0,
+                    metrics: None,
+                },
                 longest: Backlog::default(),
                 ring: VecDeque::new(),
                 ring_packets: *ring_packets,

@@ -37,6 +37,11 @@ pub(crate) fn layout(
                 Some(Spec::parse(text).map_err(|error| refused(format!("link {name}"), error.into()))?)
             }
         };
+        let (kind, placement) = (serves.shared.as_ref(), scenario.placement);
+        let spec = spec
+            .map(|spec| kinds::discipline_at(spec, &link.from, kind, placement))
+            .transpose()
+            .map_err(|error| refused(format!("link {name}"), error.into()))?;
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {
             spec,
             // Packets that the device has taken from the discipline cannot be paused.

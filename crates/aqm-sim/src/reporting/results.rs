@@ -1,7 +1,7 @@
 //! From accumulated measurements to the named metrics of the contract.
 
 use super::completion::{self, Watched};
-use super::shares;
+use super::{air, shares};
 use crate::endpoint::flow::{Flow, Label};
 use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
 use crate::measure::metrics::{FlowMetrics, Metrics, Share};
@@ -72,6 +72,7 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
     let rates = links.iter().all(|link| matches!(link.capacity, Capacity::Rate(_)));
     let delays = links.iter().all(|link| link.least_delay() == link.delay);
     shares::check(&report, rates && delays, delays)?;
+    air::report(&mut report, &simulation.channels, metrics.since(), end);
     report.metrics.keep_finite();
     if let Some(switches) = &simulation.shared.switches {
         let name = |port: PortId| simulation.network.link_name(port);

@@ -159,7 +159,7 @@ impl Trains {
 }
 
 impl Device for Trains {
-    fn ready(&mut self, port: u32, _now: Time) {
+    fn ready(&mut self, port: u32, _now: Time, _queues: &mut dyn Queues) {
         if !self.ready.contains(&port) {
             self.ready.push_back(port);
         }
@@ -236,6 +236,7 @@ static TRAINS: LinkKind = LinkKind {
     ],
     of_link: &[],
     capacity: |_| Capacity::OfPath,
+    stations: None,
     service: Service::Bursts(|params, site| {
         let (most, failure) = (params.count("packets") as usize, params.number("failure"));
         let mut device = Trains::new(most, failure, site.ports[0].rate, site.random);

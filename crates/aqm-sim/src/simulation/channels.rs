@@ -1,38 +1,70 @@
 //! Ports whose device sends bursts: the device says what goes when, and the simulation carries it out.
 
-use super::state::{Channel, Simulation};
-use crate::network::graph::OnMedium;
+use super::observer::PortObserver;
+use super::state::{Channel, Simulation, Waits};
+use crate::network::graph::{LinkId, OnMedium, Queue};
+use crate::network::packet::PacketId;
 use crate::network::port::PortId;
 use crate::scenario::topology::refused;
+use aqm_core::discipline::Group;
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::sent::Sent;
+use aqm_core::stations::Stations;
 use aqm_core::units::Span;
 use aqm_path::device::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
 use aqm_path::device::supervised::Supervised;
 use aqm_path::kind::{Served, Service, Site};
 use aqm_path::medium::{Medium, Sharing};
+use aqm_path::placement::Placement;
+
+/// The next hop of packets that are for no station: from a station to its access point.
+const NO_STATION: u8 = u8::MAX;
 
 /// The queues of a channel's ports.
-struct OfPorts<'a>(&'a mut Simulation);
+struct OfPorts<'a> {
+    simulation: &'a mut Simulation,
+    channel: usize,
+}
 
 impl Queues for OfPorts<'_> {
     fn pull(&mut self, port: u32, whom: Whom) -> Option<Frame> {
-        let id = self.0.pull(port as PortId, whom)?;
-        let packet = &self.0.shared.slab[id];
-        let station = self.0.station_of(packet.flow);
-        Some(Frame { id, port, station, length: packet.length })
+        let id = self.simulation.pull(port as PortId, whom, self.channel)?;
+        let station = self.simulation.station_of(id, self.channel);
+        Some(Frame { id, port, station, length: self.simulation.shared.slab[id].length })
     }
 
     fn waiting(&self, port: u32) -> u64 {
         let waits = |device: &super::state::Device| device.ring.len() as u64 + device.observed.queued.packets;
-        self.0.ports[port as PortId].device().map_or(0, waits)
+        self.simulation.ports[port as PortId].device().map_or(0, waits)
+    }
+
+    fn waiting_for(&self, port: u32, station: u8) -> u64 {
+        let device = self.simulation.ports[port as PortId].device();
+        let waiting = device.and_then(|device| device.observed.of_station.get(usize::from(station)));
+        waiting.map_or(0, |waiting| u64::from(*waiting))
+    }
+
+    fn next_station(&mut self, port: u32, among: Stations) -> Option<u8> {
+        let now = self.simulation.shared.now;
+        let device = self.simulation.ports[port as PortId].device_mut()?;
+        let (qdisc, mut observer) = PortObserver::of(device, port as PortId, &mut self.simulation.shared);
+        qdisc.peek_among(among, now, &mut observer).map(|packet| packet.station)
+    }
+
+    fn sent(&mut self, port: u32, sent: &Sent) {
+        self.simulation.tell(port as PortId, sent);
+    }
+
+    fn lose(&mut self, frame: Frame) {
+        self.simulation.ports[frame.port as PortId].leave(frame.length);
+        self.simulation.lose_on_wire(frame.port as PortId, frame.id);
     }
 }
 
 impl Simulation {
     /// Builds the media of the network and the devices that serve them.
-    pub(crate) fn attach_media(&mut self, seed: u64) -> Result<(), InputError> {
+    pub(crate) fn attach_media(&mut self, placement: Option<Placement>, seed: u64) -> Result<(), InputError> {
         for OnMedium { name, links } in std::mem::take(&mut self.network.media) {
             let ports: Vec<PortId> = links.iter().map(|(link, _)| *link).collect();
             let spec = &links[0].1;
@@ -42,17 +74,29 @@ impl Simulation {
                     let mut served = Vec::with_capacity(links.len());
                     for (link, spec) in &links {
                         let rate = self.network.links[*link].capacity.mean_rate();
-                        served.push(Served { port: *link as u32, rate, params: spec.params() });
+                        let from = self.network.node_name(self.network.links[*link].from);
+                        let placed = Placement::of(placement, self.has_stations(*link));
+                        served.push(Served { port: *link as u32, rate, params: spec.params(), from, placed });
                     }
                     let random = Random::stream(seed, &format!("{name} channel"));
                     let site = Site { ports: &served, overhead: self.overhead, random };
                     let device = build(spec.params(), site).map_err(|error| error.within(spec.kind().name));
-                    self.attach(ports, device.map_err(|error| refused(format!("link {name}"), error))?);
+                    device
+                        .and_then(|device| self.attach(ports, device))
+                        .map_err(|error| refused(format!("medium {name}"), error))?;
                 }
                 Service::Line | Service::Opportunities => unreachable!("no link of this kind is on a medium"),
             }
         }
         Ok(())
+    }
+
+    /// Whether the discipline of a port has a queue for each station.
+    fn has_stations(&self, port: PortId) -> bool {
+        match &self.network.links[port].queue {
+            Queue::Discipline { spec, .. } => spec.info.group == Group::Station,
+            Queue::Plain => false,
+        }
     }
 
     /// Puts ports, which have disciplines, on a medium.
@@ -67,12 +111,40 @@ impl Simulation {
     }
 
     /// Lets a device serve these ports, which have disciplines, in place of their own devices.
-    fn attach(&mut self, ports: Vec<PortId>, device: Box<dyn Device>) {
+    fn attach(&mut self, ports: Vec<PortId>, device: Box<dyn Device>) -> Result<(), InputError> {
+        // One that takes packets ahead hears of each, as one with a ring does.
+        let ring_packets = if device.takes_ahead() { u32::MAX } else { 1 };
+        let names = device.air().map_or(Vec::new(), |air| air.names.to_vec());
         for &port in &ports {
             let own = self.ports[port].device_mut().expect("a port of a channel has a discipline");
-            (own.channel, own.ring_packets, own.trace) = (Some(self.channels.len() as u32), 1, None);
+            (own.channel, own.ring_packets, own.trace) =
+                (Some(self.channels.len() as u32), ring_packets, None);
+            own.observed.of_station = vec![0; names.len()];
         }
-        self.channels.push(Channel { device: Some(Box::new(Supervised::new(device))), ports });
+        let receivers = if names.is_empty() { Vec::new() } else { self.receivers(&ports, &names)? };
+        let (device, waits) = (Some(Box::new(Supervised::new(device))), vec![Waits::default(); names.len()]);
+        self.channels.push(Channel { device, ports, receivers, waits, before: None });
+        Ok(())
+    }
+
+    /// Of each link, the station that it leads to from the air, which is the node that the links of these ports lead to.
+    fn receivers(&self, ports: &[PortId], names: &[String]) -> Result<Vec<Option<u8>>, InputError> {
+        let (links, air) = (&self.network.links, self.network.links[ports[0]].to);
+        if let Some(other) = ports.iter().find(|port| links[**port].to != air) {
+            let [air, other] = [air, links[*other].to].map(|node| self.network.node_name(node));
+            let problem = format!("links of stations lead to one node, but here to '{air}' and '{other}'");
+            return Err(InputError::new(problem));
+        }
+        let mut receivers = vec![None; links.len()];
+        for (station, name) in names.iter().enumerate() {
+            let leads = |link: &&LinkId| self.network.node_name(links[**link].to) == name;
+            let Some(link) = self.network.out[air].iter().find(leads) else {
+                let air = self.network.node_name(air);
+                return Err(InputError::new(format!("no link leads from '{air}' to station '{name}'")));
+            };
+            receivers[*link] = Some(station as u8);
+        }
+        Ok(receivers)
     }
 
     /// A port of a channel has something to send.
@@ -81,7 +153,7 @@ impl Simulation {
         let now = self.shared.now;
         let Some(mut device) = self.channels[channel].device.take() else { return };
         self.set_busy(port, true);
-        device.ready(port as u32, now);
+        device.ready(port as u32, now, &mut OfPorts { simulation: self, channel });
         if !device.is_sending(now) {
             self.ask_device(channel, &mut device);
         }
@@ -103,15 +175,16 @@ impl Simulation {
     fn ask_device(&mut self, channel: usize, device: &mut Supervised) {
         let now = self.shared.now;
         let awaited = device.due().filter(|due| *due > now);
-        self.settle(&device.ended(now));
-        let (next, sent) = device.next(now, &mut OfPorts(self));
+        let tells = device.takes_ahead();
+        self.settle(&device.ended(now), tells);
+        let (next, sent) = device.next(now, &mut OfPorts { simulation: self, channel });
         if let Next::Burst { .. } = next {
             self.begin_burst(sent);
         }
         for place in 0..self.channels[channel].ports.len() {
             let port = self.channels[channel].ports[place];
             // A port of which the device knows that something waits is not announced again.
-            let waits = OfPorts(self).waiting(port as u32) > 0;
+            let waits = OfPorts { simulation: self, channel }.waiting(port as u32) > 0;
             self.set_busy(port, waits && next != Next::Idle);
             // Only a discipline that wakes may keep a packet that it has.
             let shapes = self.ports[port].device().is_some_and(|own| own.wakes);
@@ -132,8 +205,9 @@ impl Simulation {
         }
     }
 
-    /// A burst has ended: disciplines learn what became of their packets, and what was not delivered is lost or goes back.
-    fn settle(&mut self, burst: &[Transmitted]) {
+    /// A burst has ended: disciplines learn what became of their packets unless the device `tells` them, and what was not
+    /// delivered is lost or goes back.
+    fn settle(&mut self, burst: &[Transmitted], tells: bool) {
         // The last first: they keep their order.
         for Transmitted { frame, .. } in burst.iter().rev().filter(|one| one.outcome == Outcome::Requeued) {
             if let Some(own) = self.ports[frame.port as PortId].device_mut() {
@@ -146,6 +220,9 @@ impl Simulation {
             if *outcome == Outcome::Lost {
                 self.ports[port].leave(frame.length);
                 self.lose_on_wire(port, frame.id);
+            }
+            if tells {
+                continue;
             }
             let place = reports.iter().position(|(of, sent)| *of == port && sent.station == station);
             let place = place.unwrap_or_else(|| {
@@ -177,23 +254,44 @@ impl Simulation {
         }
     }
 
-    /// The station that a flow's packets are for: until links name stations, the class of the flow is the number of its own.
-    pub(super) fn station_of(&self, flow: u32) -> u8 {
-        self.flows[flow as usize].identity.class as u8
+    /// The station that a packet at a port of a channel is for: that to which the next link of its route leads. A device
+    /// without stations is told the class of the flow.
+    pub(super) fn station_of(&self, id: PacketId, channel: usize) -> u8 {
+        let packet = &self.shared.slab[id];
+        let receivers = &self.channels[channel].receivers;
+        if receivers.is_empty() {
+            return self.flows[packet.flow as usize].identity.class as u8;
+        }
+        let next = self.shared.routes[packet.next as usize] as usize;
+        receivers.get(next).copied().flatten().unwrap_or(NO_STATION)
+    }
+
+    /// Notes the use of the air before measuring begins.
+    pub(super) fn restart_channels(&mut self) {
+        for channel in &mut self.channels {
+            let air = channel.device.as_ref().and_then(|device| device.air());
+            channel.before = air.map(|air| (air.stations, air.medium));
+            channel.waits.fill(Waits::default());
+        }
     }
 
     /// The next packet of a port for this next hop: one that came back, or the discipline's choice.
-    fn pull(&mut self, port: PortId, whom: Whom) -> Option<u32> {
+    fn pull(&mut self, port: PortId, whom: Whom, channel: usize) -> Option<PacketId> {
         let back = &self.ports[port].device()?.ring;
         let place = match whom {
             Whom::Any => (!back.is_empty()).then_some(0),
-            Whom::Station(station) => {
-                back.iter().position(|id| self.station_of(self.shared.slab[*id].flow) == station)
-            }
+            Whom::Station(station) => back.iter().position(|id| self.station_of(*id, channel) == station),
         };
         match place {
             Some(place) => self.ports[port].device_mut()?.ring.remove(place),
-            None => self.dequeue_for(port, whom),
+            None => {
+                let taken = self.dequeue_for(port, whom)?;
+                if let Some(waits) = self.channels[channel].waits.get_mut(usize::from(taken.station)) {
+                    waits.packets += 1;
+                    waits.sojourn += taken.sojourn;
+                }
+                Some(taken.id)
+            }
         }
     }
 }

@@ -26,6 +26,16 @@ use aqm_path::wire::Passage;
 
 const TCP: u8 = 6;
 
+/// A packet that was taken from a discipline.
+pub(super) struct Taken {
+    pub(super) id: PacketId,
+    pub(super) length: u32,
+    /// The station that it is for, on a medium that stations share.
+    pub(super) station: u8,
+    /// How long it has waited there.
+    pub(super) sojourn: Span,
+}
+
 impl Simulation {
     /// The first packet of a queue of packets in flight has arrived.
     #[inline(always)]
@@ -270,8 +280,8 @@ impl Simulation {
     pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.shared.slab[id], self.shared.now);
         let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));
-        if self.ports[port].device().is_some_and(|device| device.channel.is_some()) {
-            metadata.station = self.station_of(flow);
+        if let Some(channel) = self.ports[port].device().and_then(|device| device.channel) {
+            metadata.station = self.station_of(id, channel as usize);
         }
         if self.shared.switches.is_some() {
             match self.admit(port, id, metadata) {
@@ -285,6 +295,9 @@ impl Simulation {
         }
         for observer in &mut self.shared.metrics.observers {
             observer.on_arrival(port, device.observed.queued, now);
+        }
+        if let Some(waiting) = device.observed.of_station.get_mut(usize::from(metadata.station)) {
+            *waiting += 1;
         }
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
         observer.observed.queued.packets += 1;
@@ -392,7 +405,7 @@ impl Simulation {
 
     /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
     fn send_directly(&mut self, port: PortId) -> Option<Time> {
-        let Some((id, length)) = self.dequeue_here(port, Whom::Any) else {
+        let Some(Taken { id, length, .. }) = self.dequeue_here(port, Whom::Any) else {
             self.ports[port].device_mut()?.busy = false;
             return None;
         };
@@ -513,6 +526,9 @@ impl Simulation {
     pub(super) fn fill_ring(&mut self, port: PortId) {
         loop {
             let Some(device) = self.ports[port].device() else { return };
+            if let Some(channel) = device.channel {
+                return self.ready_on_channel(port, channel as usize);
+            }
             if device.ring.len() + 1 >= device.ring_packets as usize {
                 return;
             }
@@ -526,13 +542,18 @@ impl Simulation {
     /// Takes a packet from the discipline.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
-        self.dequeue_here(port, Whom::Any).map(|(id, _)| id)
+        self.dequeue_here(port, Whom::Any).map(|taken| taken.id)
     }
 
     /// The same for a next hop.
     #[inline(never)]
-    pub(super) fn dequeue_for(&mut self, port: PortId, whom: Whom) -> Option<PacketId> {
-        self.dequeue_here(port, whom).map(|(id, _)| id)
+    pub(super) fn dequeue_for(&mut self, port: PortId, whom: Whom) -> Option<Taken> {
+        let taken = self.dequeue_here(port, whom)?;
+        let device = self.ports[port].device_mut()?;
+        if let Some(waiting) = device.observed.of_station.get_mut(usize::from(taken.station)) {
+            *waiting -= 1;
+        }
+        Some(taken)
     }
 
     /// A device says what became of a packet that it has taken from the discipline.
@@ -543,9 +564,9 @@ impl Simulation {
         qdisc.sent(sent, now, &mut observer);
     }
 
-    /// The same in place, where a port has no more to do than that; also answers how long the packet is.
+    /// The same in place, where a port has no more to do than that.
     #[inline(always)]
-    fn dequeue_here(&mut self, port: PortId, whom: Whom) -> Option<(PacketId, u32)> {
+    fn dequeue_here(&mut self, port: PortId, whom: Whom) -> Option<Taken> {
         let now = self.shared.now;
         let device = self.ports[port].device_mut()?;
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
@@ -590,7 +611,8 @@ impl Simulation {
             device.observed.grown += u64::from(grown);
             self.ports[port].grow(grown);
         }
-        Some((id, length))
+        let (station, sojourn) = (metadata.station, now.since(metadata.arrival));
+        Some(Taken { id, length, station, sojourn })
     }
 
     pub(super) fn on_wakeup(&mut self, port: PortId) -> Option<Time> {

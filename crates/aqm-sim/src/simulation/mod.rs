@@ -26,3 +26,5 @@ pub(crate) mod switches;
 pub(crate) mod switching;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wifi_tests;

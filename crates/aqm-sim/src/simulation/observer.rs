@@ -40,6 +40,9 @@ impl Observer for PortObserver<'_> {
         let queued = self.observed.queued;
         self.observed.queued.packets -= 1;
         self.observed.queued.bytes -= u64::from(packet.length);
+        if let Some(waiting) = self.observed.of_station.get_mut(usize::from(packet.station)) {
+            *waiting -= 1;
+        }
         if self.shared.switches.is_some() {
             self.release_dropped(&packet);
         }

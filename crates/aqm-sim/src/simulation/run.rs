@@ -219,6 +219,7 @@ impl Simulation {
             if let Some(switches) = &mut self.shared.switches {
                 switches.restart(now);
             }
+            self.restart_channels();
             self.users.iter_mut().for_each(|user| user.application.forget(self.shared.now));
             for (flow, share) in self.flows.iter_mut().zip(&self.shared.metrics.shares) {
                 flow.session.ledger.received_before = flow.session.ledger.received;

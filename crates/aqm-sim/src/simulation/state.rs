@@ -21,6 +21,7 @@ use aqm_core::backlog::Backlog;
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Span, Time};
 use aqm_path::device::supervised::Supervised;
+use aqm_path::mac::channel::{MediumTotals, StationTotals};
 use aqm_path::medium::Medium;
 use std::collections::BTreeMap;
 
@@ -114,6 +115,19 @@ pub(crate) struct Channel {
     /// Out while it is asked: it asks for packets itself.
     pub(crate) device: Option<Box<Supervised>>,
     pub(crate) ports: Vec<PortId>,
+    /// Of each link, the station that it leads to from the air; empty if the device has no stations.
+    pub(crate) receivers: Vec<Option<u8>>,
+    /// What was taken from the discipline for each station while it was measured.
+    pub(crate) waits: Vec<Waits>,
+    /// The use of the air before.
+    pub(crate) before: Option<(Vec<StationTotals>, MediumTotals)>,
+}
+
+/// Packets that were taken from a discipline, and how long they had waited in all.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Waits {
+    pub(crate) packets: u64,
+    pub(crate) sojourn: Span,
 }
 
 /// An application with the flows of its directions.

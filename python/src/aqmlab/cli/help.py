@@ -20,7 +20,7 @@ OWN = "Options"
 OPTIONS = {
     "Link": (
         "rate", "down", "up", "down_trace", "up_trace", "rtt", "buffer", "link_trace", "topology", "measure",
-        "overhead", "device_ring", "access_rate",
+        "overhead", "device_ring", "placement", "access_rate",
         "loss", "jitter", "jitter_correlation", "reorder", "duplicate", "slot",
     ),
     "Traffic": ("flows", "capture", "server", "downloads", "uploads", "cc", "ecn"),

@@ -30,7 +30,7 @@ ENGINE = "live"
 SAMPLE_S = SAMPLE_NS / NANOS_PER_SECOND
 CONTROL = "congestion control"
 # Options of `compare` that a live link does not have.
-LACKING = ("device_ring", "access_rate", "series", "observe")
+LACKING = ("device_ring", "placement", "access_rate", "series", "observe")
 # Columns of a queue in results, by the metric of a port that counts it.
 COUNTED = {
     "arrived_packets": "packets_arrived",

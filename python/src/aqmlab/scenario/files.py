@@ -227,5 +227,5 @@ def _form(key: str) -> str:
     option = BY_NAME[key]
     if option.form == "count":
         return f"a whole number, such as {option.example}"
-    has_unit = option.form not in ("text", "file", "flows", "switch")
+    has_unit = option.form not in ("text", "file", "flows", "switch", "choice")
     return ("text with a unit" if has_unit else "text") + (f', such as "{option.example}"' if option.example else "")

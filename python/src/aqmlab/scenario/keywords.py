@@ -38,6 +38,8 @@ class Keywords(TypedDict, total=False):
     "link-layer bytes added to every IP packet (default 14b)"
     device_ring: str | None
     "packets that the device takes ahead of the wire, the one being sent included (default 1p)"
+    placement: str | None
+    "Wi-Fi: AQM above the driver's queue, in its place for each station, or with airtime limits (default auto)"
     access_rate: str | None
     "rate of every access link; ten times the bottleneck's unless given (default 10x)"
     loss: str | None

@@ -122,6 +122,8 @@ def _setting(option: Option) -> Schema:
     match option.form:
         case "switch":
             return {"type": "boolean"}
+        case "choice":
+            return {"enum": [*(word for word in option.words if word != option.default), None]}
         case "share":
             return {"type": "number", "minimum": option.low, "exclusiveMaximum": option.high}
         case "loss":
@@ -196,7 +198,7 @@ def _one(option: Option) -> Schema:
             return _pattern(rf"^\s*([0-9]+\s*\*)?\s*({kinds})\s*(:[^:=]+=[^:]+)*$")
         case "names":
             return _pattern(r"^[a-z_]+(\s*,\s*[a-z_]+)*$")
-        case "switch":
+        case "switch" | "choice":
             return {"anyOf": [{"enum": list(option.words)}, _NAMED]}
     pattern = _pattern(_PATTERNS.get(option.form, _QUANTITY))
     return {"anyOf": [{"enum": list(option.words)}, *pattern["anyOf"]]} if option.words else pattern

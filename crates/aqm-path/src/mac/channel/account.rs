@@ -51,6 +51,27 @@ pub struct MediumTotals {
 }
 
 impl StationTotals {
+    /// What was added since `before`.
+    #[must_use]
+    pub fn since(&self, before: &StationTotals) -> StationTotals {
+        StationTotals {
+            airtime_down: self.airtime_down.saturating_sub(before.airtime_down),
+            airtime_up: self.airtime_up.saturating_sub(before.airtime_up),
+            ppdus: self.ppdus - before.ppdus,
+            collided: self.collided - before.collided,
+            all_ppdus: self.all_ppdus - before.all_ppdus,
+            mpdus: self.mpdus - before.mpdus,
+            again: self.again - before.again,
+            ppdu_time: self.ppdu_time.saturating_sub(before.ppdu_time),
+            released: self.released - before.released,
+            driver: self.driver.saturating_sub(before.driver),
+            air: self.air.saturating_sub(before.air),
+            reorder: self.reorder.saturating_sub(before.reorder),
+            octets_down: self.octets_down - before.octets_down,
+            octets_up: self.octets_up - before.octets_up,
+        }
+    }
+
     /// Airtime in both directions.
     pub fn airtime(&self) -> Span {
         self.airtime_down + self.airtime_up
@@ -74,6 +95,19 @@ impl StationTotals {
     /// The share of PPDUs to it and from it that collided.
     pub fn collision_ratio(&self) -> Option<f64> {
         (self.all_ppdus > 0).then(|| self.collided as f64 / self.all_ppdus as f64)
+    }
+}
+
+impl MediumTotals {
+    /// What was added since `before`.
+    #[must_use]
+    pub fn since(&self, before: &MediumTotals) -> MediumTotals {
+        MediumTotals {
+            busy: self.busy.saturating_sub(before.busy),
+            collisions: self.collisions.saturating_sub(before.collisions),
+            bursts: self.bursts - before.bursts,
+            last: self.last,
+        }
     }
 }
 

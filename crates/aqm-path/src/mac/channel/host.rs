@@ -1,6 +1,7 @@
 //! What a channel and its host exchange: packets, and what becomes of them.
 
 use super::super::category::Category;
+use super::super::rates::Mode;
 use aqm_core::units::{Span, Time};
 
 /// The access point as a node; stations are numbered from zero.
@@ -38,6 +39,9 @@ pub trait Source {
 
     /// Whether packets for `to` wait in this queue, wherever: then its turn comes.
     fn waits(&mut self, queue: Queue, to: u8) -> bool;
+
+    /// A transmission has ended: schedulers account for it before they are asked for more.
+    fn ended(&mut self, _transmission: &Transmission) {}
 }
 
 /// What happens next.
@@ -114,6 +118,8 @@ pub struct Transmission {
     pub start: Time,
     /// For how long the medium was busy with it.
     pub airtime: Span,
+    /// The mode in which it was sent.
+    pub mode: Mode,
     /// The PPDU alone.
     pub ppdu: Span,
     /// MPDUs in it, and those that were sent before.

@@ -112,6 +112,11 @@ impl Channel {
         std::mem::take(&mut self.dropped)
     }
 
+    /// When the burst ends that is on the air.
+    pub fn busy_until(&self) -> Option<Time> {
+        self.air.as_ref().map(|air| air.until)
+    }
+
     /// The sums of a station.
     pub fn station(&self, station: u8) -> &StationTotals {
         &self.account.stations[usize::from(station)]
@@ -355,6 +360,7 @@ impl Channel {
                 }
             }
             self.account.ended(&transmission);
+            source.ended(&transmission);
             self.ended.push(transmission);
         }
         if let Some(place) = goes_on {
@@ -400,6 +406,7 @@ impl Channel {
             to: ppdu.to,
             start,
             airtime,
+            mode: *ppdu.aggregate.mode(),
             ppdu: length,
             mpdus: ppdu.mpdus.len() as u16,
             again: ppdu.mpdus.iter().filter(|mpdu| mpdu.attempts > 0).count() as u16,

@@ -33,6 +33,8 @@ pub enum Form {
     Names,
     /// One of two words: for false in the scenario, and for true.
     Switch([&'static str; 2]),
+    /// One of these words, or the default.
+    Choice(&'static [&'static str]),
 }
 
 /// What stands for a list of no names.

@@ -37,6 +37,8 @@ impl OptionSpec {
             Form::Slots => written_as_data(text.parse::<Slots>())?,
             Form::Count => whole(text)?.into(),
             Form::Names => return names(text),
+            Form::Choice(words) if words.contains(&text) => return Ok(text.into()),
+            Form::Choice(_) => return Err(InputError::not_one_of(text, self.words().into_iter())),
             Form::Switch(words) => {
                 let is_on = words.iter().position(|word| *word == text).ok_or_else(|| {
                     let (hint, allowed) = (did_you_mean(text, words.into_iter()), self.allowed());
@@ -95,6 +97,7 @@ impl OptionSpec {
         match self.form {
             Form::Text | Form::File | Form::Flows | Form::Quantity(_) => String::new(),
             Form::Switch(_) => self.words().join(" or "),
+            Form::Choice(_) => self.words().join(", "),
             Form::Names => format!("names with commas, or {NONE}"),
             Form::Share | Form::Loss => format!("{low} to below {high}, as {}", self.example),
             Form::Reorder => Reorder::NOTATION.to_owned(),
@@ -111,6 +114,7 @@ impl OptionSpec {
         let mut words = match &self.form {
             Form::Switch(words) => words.to_vec(),
             Form::Quantity(words) => words.to_vec(),
+            Form::Choice(words) => [&[self.default], *words].concat(),
             _ => Vec::new(),
         };
         words.sort_by_key(|word| *word != self.default);
@@ -120,6 +124,7 @@ impl OptionSpec {
     fn admits(&self, value: &Json) -> bool {
         let (low, high) = self.range;
         match (self.form, value.as_f64()) {
+            (Form::Choice(words), _) => value.as_str().is_none_or(|word| words.contains(&word)),
             (_, None) => true,
             (Form::Share | Form::Loss, Some(number)) => (low..high).contains(&number),
             (_, Some(number)) => (low..=high).contains(&number),

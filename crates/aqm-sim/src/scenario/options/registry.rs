@@ -6,6 +6,7 @@
 use super::declaration::{Form, NONE, OptionSpec};
 use crate::scenario::flows::FlowGroup;
 use crate::scenario::topology::Topology;
+use aqm_path::placement::Placement;
 use aqm_path::wire::{Loss, Reorder, Slots};
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +86,18 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .within(1.0, 10_000.0)
     .to("device_ring_packets"),
+    OptionSpec::new(
+        "placement",
+        Form::Choice(&["above", "integrated", "limited"]),
+        "auto",
+        "WHERE",
+        "Wi-Fi: AQM above the driver's queue, in its place for each station, or with airtime limits",
+    )
+    .or_null()
+    .to("placement")
+    .left_out()
+    .as_in("integrated")
+    .from("auto: in its place where the AQM has a queue for each station, else above"),
     OptionSpec::new(
         "access_rate",
         Form::Rate,
@@ -229,6 +242,9 @@ fields! {
         pub overhead_bytes: u32,
         /// Packets that the device takes from the discipline ahead of the wire, the one being sent included.
         pub device_ring_packets: u32,
+        /// Where the discipline sits on a medium that stations share; none: as it has a queue for each station or not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub placement: Option<Placement>,
         /// Rate of every access link in bit/s; `None` means ten times the bottleneck's (mean) rate.
         pub access_rate_bps: Option<u64>,
         /// Simulated time, nanoseconds.

@@ -18,6 +18,7 @@ use crate::network::{dumbbell, topology};
 use crate::observer;
 use crate::report::{Monitor, RunError};
 use crate::scenario::inputs::Inputs;
+use crate::scenario::options::find;
 use crate::scenario::{Capacity, Scenario};
 use crate::simulation::carrier::Carrier;
 use crate::simulation::event_queue::Target;
@@ -25,6 +26,7 @@ use crate::simulation::state::{END, Simulation};
 use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
+use serde_json::json;
 
 /// The IP packet that fills an Ethernet frame.
 const FULL_PACKET: u32 = 1500;
@@ -66,6 +68,14 @@ impl Setup {
             None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, aqm, inputs)?,
         };
+        let mut kinds = network.media.iter().flat_map(|medium| &medium.links);
+        if let Some(placement) = scenario.placement
+            && !kinds.any(|(_, kind)| kind.kind().stations.is_some())
+        {
+            let text = find("placement").expect("it is declared").write(&json!(placement));
+            let problem = "there is no medium with stations: give --link wifi";
+            return Err(InputError::field("placement", text, problem).into());
+        }
         if !scenario.observe.is_empty() {
             let site = site(&network, &measured, scenario.overhead_bytes);
             for name in &scenario.observe {
@@ -80,7 +90,7 @@ impl Setup {
         }
         let mut simulation = Simulation::new(network, measured, metrics, scenario.overhead_bytes, seed)
             .map_err(InputError::from)?;
-        simulation.attach_media(seed)?;
+        simulation.attach_media(scenario.placement, seed)?;
         // A packet that jitters has an event of its own, which names it in fewer bits.
         if simulation.network.links.iter().any(|link| link.wire.is_irregular()) {
             simulation.shared.slab.most = Target::MAX_INDEX - OVERSHOOT;

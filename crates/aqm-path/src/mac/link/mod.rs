@@ -1,0 +1,289 @@
+//! The kind of link `wifi`: an access point and its stations on one channel.
+
+mod device;
+mod stations;
+
+use self::device::Wifi;
+use self::stations::Named;
+use super::airtime::{Band, Timing};
+use super::ampdu::Limits;
+use super::aql;
+use super::channel::{Channel, Config, DriverOrder, Missed};
+use super::edca::{Access, Countdown, Rules};
+use crate::device::burst::Device;
+use crate::kind::{Capacity, LinkKind, Service, Site};
+use crate::placement::Placed;
+use aqm_core::input_error::InputError;
+use aqm_core::params::{Kind, ParamSpec, Params, Value};
+use aqm_core::units::{Bytes, Span};
+
+/// The declaration.
+pub static KIND: LinkKind = LinkKind {
+    name: "wifi",
+    summary: "An access point and its stations, which contend for one channel and aggregate packets",
+    reference: "IEEE 802.11-2020 and 802.11ax-2021; Linux mac80211 and ath9k",
+    params: &[
+        ParamSpec::new(
+            "stations",
+            Kind::Notation(&stations::NOTATION),
+            Value::Notation("fast1=ht-mcs15-400ns, fast2=ht-mcs15-400ns, slow=ht-mcs0-400ns"),
+            (0.0, 0.0),
+            "the stations: their rates in both directions, and how packets are lost",
+            "USENIX ATC 2017: two fast stations and a slow one",
+        ),
+        ParamSpec::choice(
+            "band",
+            &["5ghz", "2.4ghz"],
+            "the band, on which SIFS depends",
+            "IEEE 802.11-2020, 17.4.4, 19.4.4",
+        ),
+        ParamSpec::new(
+            "aggregate_packets",
+            Kind::Count,
+            Value::Count(64),
+            (1.0, 256.0),
+            "most packets of an aggregate; 1 switches aggregation off",
+            "the window of a block ACK agreement: 64, in 802.11ax 256",
+        ),
+        ParamSpec::new(
+            "aggregate_size",
+            Kind::Bytes,
+            Value::Bytes(Bytes::new(65_535)),
+            (1.0, 6_500_631.0),
+            "most bytes of an aggregate",
+            "HT: aPSDUMaxLength; VHT has 1048575, HE 6500631",
+        ),
+        ParamSpec::new(
+            "aggregate_time",
+            Kind::Span,
+            Value::Span(Span::from_millis(4)),
+            (1e3, 5_484_000.0),
+            "longest aggregate",
+            "ath9k: 4 ms (ath_lookup_rate()); the standard allows 5.484 ms",
+        ),
+        ParamSpec::new(
+            "cipher",
+            Kind::Bytes,
+            Value::Bytes(Bytes::new(0)),
+            (0.0, 64.0),
+            "bytes that encryption adds to a packet",
+            "CCMP adds 16; ns-3 and the paper's testbed have none",
+        ),
+        ParamSpec::new(
+            "window",
+            Kind::Count,
+            Value::Count(64),
+            (1.0, 1024.0),
+            "packets that may be unacknowledged for each station",
+            "IEEE 802.11-2020, 9.4.1.13",
+        ),
+        ParamSpec::new(
+            "retries",
+            Kind::Count,
+            Value::Count(7),
+            (0.0, 255.0),
+            "how often a packet is sent again",
+            "dot11ShortRetryLimit (IEEE 802.11-2020, annex C)",
+        ),
+        ParamSpec::new(
+            "lifetime",
+            Kind::Span,
+            Value::Span(Span::from_millis(512)),
+            (1e6, 1e11),
+            "how old a packet becomes below the discipline before it is given up",
+            "dot11EDCATableMSDULifetime: 500 TU (IEEE 802.11-2020, 9.4.2.28)",
+        ),
+        ParamSpec::choice(
+            "missed",
+            &["retransmit", "request"],
+            "what follows a missed block ACK: the aggregate again, or a request for the block ACK",
+            "retransmit: ath9k; request: ns-3 (UseExplicitBarAfterMissedBlockAck)",
+        ),
+        ParamSpec::new(
+            "response_loss",
+            Kind::Fraction,
+            Value::Fraction(0.0),
+            (0.0, 0.99),
+            "share of acknowledgments that are lost",
+            "no reference: 0",
+        ),
+        ParamSpec::new(
+            "rts_above",
+            Kind::Bytes,
+            Value::Auto,
+            (0.0, 10_000_000.0),
+            "larger aggregates follow RTS and CTS",
+            "dot11RTSThreshold; off in Linux and ns-3",
+        )
+        .or_auto("no RTS"),
+        ParamSpec::new(
+            "hardware",
+            Kind::Count,
+            Value::Count(2),
+            (0.0, 8.0),
+            "aggregates that stand ready, that on the air included; with 0 one is built when the medium is won",
+            "ath9k: ATH_AGGR_MIN_QDEPTH 2; ns-3: 0",
+        ),
+        ParamSpec::new(
+            "driver",
+            Kind::Count,
+            Value::Count(123),
+            (1.0, 100_000.0),
+            "packets in the queue of the driver, below a discipline that has no queue for each station",
+            "ath9k before Linux 4.11: ATH_MAX_QDEPTH, a quarter of 512 buffers less five",
+        ),
+        ParamSpec::choice(
+            "order",
+            &["turns", "oldest"],
+            "the order in which the driver serves stations: in turn, or the oldest packet first",
+            "turns: ath9k; oldest: ns-3 (FcfsWifiQueueScheduler)",
+        ),
+        ParamSpec::choice(
+            "ap_edca",
+            ACCESSES,
+            "how the access point contends",
+            "hostapd's tx_queue_data0 to 3",
+        ),
+        ParamSpec::choice(
+            "station_edca",
+            &["station", "ap", "dcf"],
+            "how stations contend",
+            "IEEE 802.11-2020, table 9-155",
+        ),
+        ParamSpec::flag(
+            "eifs",
+            true,
+            "whether those wait longer who could not decode a frame",
+            "IEEE 802.11-2020, 10.3.2.3.7",
+        ),
+        ParamSpec::choice(
+            "countdown",
+            &["start", "end"],
+            "when a slot of the backoff is counted: at its start, or at its end if it was idle",
+            "start: EDCA (IEEE 802.11-2020, 10.22.2.4) and Bianchi; end: DCF (10.3.4.3)",
+        ),
+        ParamSpec::new(
+            "aql_low",
+            Kind::Span,
+            Value::Span(aql::Limits::LINUX.low),
+            (1e3, 1e10),
+            "airtime below which a station always gets more of a device that is limited",
+            "IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L of Linux 6.1",
+        ),
+        ParamSpec::new(
+            "aql_high",
+            Kind::Span,
+            Value::Span(aql::Limits::LINUX.high),
+            (1e3, 1e10),
+            "airtime below which it gets more while the device has less than aql_device",
+            "IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H of Linux 6.1",
+        ),
+        ParamSpec::new(
+            "aql_device",
+            Kind::Span,
+            Value::Span(aql::Limits::LINUX.device),
+            (1e3, 1e10),
+            "airtime of all stations that a limited device may hold",
+            "IEEE80211_AQL_THRESHOLD of Linux 6.1",
+        ),
+    ],
+    of_link: &[],
+    capacity,
+    stations: Some(names),
+    service: Service::Bursts(build),
+};
+
+const ACCESSES: &[&str] = &["ap", "station", "dcf"];
+
+/// The stations of a kind's parameters: they were read before.
+fn stations_of(params: &Params) -> Vec<Named> {
+    stations::read(params.text("stations")).expect("stations are checked when they are set")
+}
+
+/// The names of the stations, in the order of their numbers.
+pub fn names(params: &Params) -> Vec<String> {
+    stations_of(params).into_iter().map(|named| named.name).collect()
+}
+
+/// What the fastest station can get at most: the data rate of its mode.
+fn capacity(params: &Params) -> Capacity {
+    let stations = stations_of(params);
+    let fastest = stations.iter().flat_map(Named::rates).max();
+    Capacity::Rate(fastest.expect("there is a station"))
+}
+
+fn accesses(name: &str) -> [Access; 4] {
+    match name {
+        "ap" => Access::ACCESS_POINT,
+        "dcf" => [Access::DCF; 4],
+        _ => Access::STATION,
+    }
+}
+
+/// The channel that the parameters describe; where the discipline sits is the host's to say.
+fn config(params: &Params, placed: Placed) -> Config {
+    let bytes = |name| params.bytes(name).map_or(0, Bytes::as_u64);
+    let band = if params.choice("band") == "2.4ghz" { Band::Ghz2_4 } else { Band::Ghz5 };
+    Config {
+        timing: Timing::of(band),
+        rules: Rules {
+            countdown: if params.choice("countdown") == "end" {
+                Countdown::AtEnd
+            } else {
+                Countdown::AtStart
+            },
+            eifs: params.flag("eifs"),
+            ..Rules::default()
+        },
+        access_point: accesses(params.choice("ap_edca")),
+        stations: accesses(params.choice("station_edca")),
+        limits: Limits {
+            mpdus: params.count("aggregate_packets") as u16,
+            octets: bytes("aggregate_size") as u32,
+            time: params.span("aggregate_time"),
+            cipher: bytes("cipher") as u16,
+        },
+        window: params.count("window") as u16,
+        retries: params.count("retries") as u8,
+        lifetime: params.span("lifetime"),
+        missed: if params.choice("missed") == "request" { Missed::Request } else { Missed::Retransmit },
+        response_loss: params.number("response_loss"),
+        rts_above: params.bytes("rts_above").map(Bytes::as_u64),
+        hardware: params.count("hardware") as u8,
+        driver: if placed.is_above { params.count("driver") as u32 } else { 0 },
+        order: if params.choice("order") == "oldest" { DriverOrder::Oldest } else { DriverOrder::Turns },
+        aql: placed.is_limited.then(|| aql::Limits {
+            low: params.span("aql_low"),
+            high: params.span("aql_high"),
+            device: params.span("aql_device"),
+        }),
+    }
+}
+
+/// The channel's links lead to one node, which stands for the air: one from the access point, and one from each station
+/// that sends.
+fn build(params: &Params, mut site: Site<'_>) -> Result<Box<dyn Device>, InputError> {
+    let stations = stations_of(params);
+    let number = |node: &str| stations.iter().position(|named| named.name == node);
+    let mut access_points = site.ports.iter().filter(|served| number(served.from).is_none());
+    let Some(access_point) = access_points.next() else {
+        return Err(InputError::new(
+            "no link leaves an access point: all links of the channel leave stations",
+        ));
+    };
+    if let Some(other) = access_points.next() {
+        let problem = format!(
+            "'{}' and '{}' are no stations: a channel has one access point",
+            access_point.from, other.from
+        );
+        return Err(InputError::new(problem).allowing(stations.iter().map(|named| named.name.clone())));
+    }
+    let port =
+        |named: &Named| site.ports.iter().find(|served| served.from == named.name).map(|served| served.port);
+    let ports = stations.iter().map(port).collect();
+    let config = config(params, access_point.placed);
+    let names = stations.iter().map(|named| named.name.clone()).collect();
+    let all = stations.into_iter().map(|named| named.station).collect();
+    let channel = Channel::new(config, all, site.random.next_u64(), "wifi")?;
+    Ok(Box::new(Wifi::new(channel, names, access_point.port, ports, site.overhead)))
+}

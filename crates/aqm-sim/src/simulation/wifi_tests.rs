@@ -1,0 +1,192 @@
+//! Wi-Fi in the simulator: an access point and its stations behind a fast line.
+
+use crate::report::{Monitor, Report, RunError};
+use crate::reporting::results::report;
+use crate::scenario::Scenario;
+use crate::scenario::inputs::Inputs;
+use crate::simulation::build::Setup;
+use aqm_core::spec::Spec;
+use aqm_core::units::{Span, Time};
+use serde_json::{Value, json};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// The testbed of "Ending the Anomaly" without its slower laptop: two fast stations and a slow one.
+const PAPER: &str = "wifi stations [fast1=ht-mcs15-400ns, fast2=ht-mcs15-400ns, slow=ht-mcs0-400ns]";
+
+const PAIR: &str = "wifi stations [fast1=ht-mcs15-400ns, slow=ht-mcs0-400ns]";
+
+/// A group of one flow from the server to a station.
+fn down(name: &str, to: &str, transport: &Value, source: &Value) -> Value {
+    json!({"name": name, "count": 1, "start_ns": [0, SECOND / 10], "transport": transport, "source": source,
+        "from": ["server"], "to": [to]})
+}
+
+fn udp(to: &str, rate_bps: u64) -> Value {
+    let transport = json!({"udp": {"packet_bytes": 1500, "ecn": "off"}});
+    down(&format!("udp-{to}"), to, &transport, &json!({"poisson": {"rate_bps": rate_bps}}))
+}
+
+fn tcp(to: &str) -> Value {
+    let tcp = crate::scenario::Transport::Tcp(crate::scenario::Tcp::parse("cubic").unwrap());
+    let bulk = json!({"bulk": {"size_bytes": null}});
+    down(&format!("tcp-{to}"), to, &serde_json::to_value(tcp).unwrap(), &bulk)
+}
+
+fn scenario(aqm: &str, placement: Option<&str>, kind: &str, flows: &[Value], seconds: u64) -> Value {
+    let link = |from: &str, to: &str, delay_ns: u64| json!({"from": from, "to": to, "rate_bps": 1_000_000_000, "delay_ns": delay_ns, "queue": "plain"});
+    let on_air = |from: &str, queue: Value| json!({"from": from, "to": "air", "delay_ns": 0, "queue": queue, "medium": "wifi", "kind": kind});
+    let mut links = vec![
+        on_air("ap", json!("under_test")),
+        link("air", "ap", 0),
+        link("server", "ap", 5_000_000),
+        link("ap", "server", 5_000_000),
+    ];
+    for flow in flows {
+        let station = flow["to"][0].as_str().unwrap();
+        links.push(on_air(station, json!({"discipline": "fifo limit 1000p"})));
+        links.push(link("air", station, 0));
+    }
+    json!({
+        "aqm": aqm, "capacity": {"rate_bps": 100_000_000}, "rtt_ns": 10_000_000, "duration_ns": seconds * SECOND,
+        "warmup_ns": SECOND, "sample_ns": SECOND / 10, "flows": flows, "placement": placement,
+        "topology": {"links": links, "measured": 0},
+    })
+}
+
+fn run(scenario: &Value, seed: u64) -> Result<Report, RunError> {
+    let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
+    scenario.check().unwrap();
+    let aqm = Spec::parse(&scenario.aqm).unwrap();
+    let mut setup = Setup::build(&scenario, &aqm, &Inputs::default(), seed, &Monitor::default())?;
+    let (end, warmup) = (Time::from_nanos(scenario.duration_ns), Time::from_nanos(scenario.warmup_ns));
+    setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), &Monitor::default())?;
+    report(setup, end)
+}
+
+fn show(what: &str, report: &Report) {
+    println!("{what}");
+    for (name, value) in report.metrics.iter() {
+        if name.contains("station.")
+            || name.contains("busy")
+            || name.contains("airtime")
+            || name.contains("throughput")
+        {
+            println!("  {name} {value:.3}");
+        }
+    }
+}
+
+#[test]
+fn queues_for_each_station_end_the_anomaly() {
+    let flood = ["fast1", "fast2", "slow"].map(|to| udp(to, 60_000_000));
+    let of = |aqm: &str, placement| {
+        let found = run(&scenario(aqm, placement, PAPER, &flood, 6), 1).unwrap();
+        show(&format!("{aqm} {placement:?}"), &found);
+        found.metrics
+    };
+    let fifo = of("fifo limit 1000p", None);
+    let above = of("fq_codel limit 2000p", None);
+    let fair = of("airtime_fq", None);
+    let turns = of("fq_codel limit 2000p", Some("integrated"));
+    for one in [&fifo, &above] {
+        assert!(one["station.slow.airtime_share"] > 0.74);
+    }
+    assert!(fair["airtime_jain"] > 0.98, "{}", fair["airtime_jain"]);
+    assert!(fair["throughput_mbit"] > 3.0 * fifo["throughput_mbit"]);
+    // Each has a transmission a round: 4 ms of the slow one, less of the others.
+    assert!(turns["station.slow.airtime_share"] < above["station.slow.airtime_share"]);
+    assert!(turns["throughput_mbit"] > 1.5 * above["throughput_mbit"]);
+}
+
+#[test]
+fn a_limit_of_airtime_takes_the_delay_from_the_driver_to_the_discipline() {
+    let flows = ["fast1", "slow"].map(tcp);
+    let of = |aqm: &str, placement| {
+        let found = run(&scenario(aqm, placement, PAIR, &flows, 6), 1).unwrap();
+        show(&format!("{aqm} {placement:?}"), &found);
+        found.metrics
+    };
+    let above = of("fq_codel", None);
+    let limited = of("fq_codel", Some("limited"));
+    assert!(above["station.slow.delay_driver_ms"] > 100.0);
+    // 12 ms of airtime at most, the aggregates in hardware included; it waits for the other's as well.
+    assert!(limited["station.slow.delay_driver_ms"] < 20.0, "{}", limited["station.slow.delay_driver_ms"]);
+    // TCP's acknowledgments take their time of the air, and collide.
+    for metrics in [&above, &limited] {
+        assert!(metrics["busy_share"] < 0.97 && metrics["station.slow.collision_ratio"] > 0.05);
+    }
+}
+
+#[test]
+fn every_placement_keeps_every_packet_whatever_is_lost_on_the_air() {
+    let kind = "wifi stations [near=vht-mcs8-2ss-80mhz loss 0.1, far=ht-mcs0 snr 3, old=ofdm-6 at 2s ofdm-54] retries 2";
+    let flows = [tcp("near"), udp("far", 3_000_000), tcp("old")];
+    for aqm in ["fifo limit 200p", "fq_codel", "airtime_fq limit 300p", "pie", "cake"] {
+        for placement in [None, Some("above"), Some("integrated"), Some("limited")] {
+            let found = run(&scenario(aqm, placement, kind, &flows, 3), 7).unwrap().metrics;
+            let again = run(&scenario(aqm, placement, kind, &flows, 3), 7).unwrap().metrics;
+            assert!(found.iter().eq(again.iter()), "{aqm} {placement:?}");
+            assert!(
+                found["station.far.retry_ratio"] > 0.1 && found["path_loss_ratio"] > 0.0,
+                "{aqm} {placement:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said_in_one_line() {
+    let problem = |change: &dyn Fn(&mut Value)| {
+        let mut wrong = scenario("fifo limit 100p", None, PAPER, &["fast1", "fast2", "slow"].map(tcp), 2);
+        change(&mut wrong);
+        run(&wrong, 1).unwrap_err().to_string()
+    };
+    let kind = |text: &'static str| {
+        move |wrong: &mut Value| {
+            for link in wrong["topology"]["links"].as_array_mut().unwrap() {
+                if link["medium"] == "wifi" {
+                    link["kind"] = json!(text);
+                }
+            }
+        }
+    };
+    for (change, says) in [
+        (
+            &kind("wifi stations [fast1=ht-mcs15-80mhz]") as &dyn Fn(&mut Value),
+            "width is 80 MHz: HT has 20 and 40 MHz",
+        ),
+        (
+            &kind("wifi stations [fast1=vht-mcs9]"),
+            "has an MCS that VHT does not have at 20 MHz with 1 stream",
+        ),
+        (&kind("wifi stations [fast1=ofdm-0]"), "'0' is not one of 6, 9, 12"),
+        (
+            &kind("wifi stations [fast1=ofdm-6, fast2=ofdm-6]"),
+            "'ap' and 'slow' are no stations: a channel has one access point",
+        ),
+        (
+            &kind("wifi stations [fast1=ofdm-6, fast2=ofdm-6, slow=ofdm-6, tv=ofdm-6]"),
+            "no link leads from 'air' to station 'tv'",
+        ),
+        (
+            &kind("wifi stations [ap=ofdm-6, fast1=ofdm-6, fast2=ofdm-6, slow=ofdm-6]"),
+            "no link leaves an access point",
+        ),
+        (&|wrong: &mut Value| wrong["topology"]["links"][4]["to"] = json!("ap"), "lead to one node"),
+        (
+            &|wrong: &mut Value| {
+                for link in wrong["topology"]["links"].as_array_mut().unwrap() {
+                    if link["medium"] == "wifi" {
+                        (link["medium"], link["kind"]) = (Value::Null, json!("rate 50mbit"));
+                    }
+                }
+                wrong["placement"] = json!("limited");
+            },
+            "placement is limited: there is no medium with stations",
+        ),
+    ] {
+        let found = problem(change);
+        assert!(found.contains(says) && !found.contains('\n'), "{found}");
+    }
+}

@@ -15,7 +15,7 @@ pub const KINDS: &[&LinkKind] =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::{Capacity, KindSpec, Service};
+    use crate::kind::{Capacity, KindSpec};
     use aqm_core::units::Rate;
 
     #[test]

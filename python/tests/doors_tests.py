@@ -103,5 +103,5 @@ def a_wrong_text_is_refused_alike_through_every_door(aqmlab: Command, tmp_path: 
     assert (count.sub("nearest", str(raised.value)), raised.value.option) == (refusal, option)
 
 
-def there_are_fifty_of_each() -> None:
-    assert [len(one) for one in (RIGHT, WRONG, SCENARIOS, REFUSALS)] == [50, 50, 50, 50]
+def there_are_sixty_of_each() -> None:
+    assert [len(one) for one in (RIGHT, WRONG, SCENARIOS, REFUSALS)] == [60, 60, 60, 60]

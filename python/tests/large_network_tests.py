@@ -8,7 +8,6 @@ import aqmlab
 from aqmlab import scenario
 from aqmlab.experiment import run_experiment
 from aqmlab.files import shipped
-from aqmlab.scenario import topologies
 from aqmlab.scenario.registry import disciplines
 
 FOLDER = shipped.experiments() / "large-network"
@@ -18,14 +17,18 @@ CLIENTS = {"many-to-one": "N0|N1|N2|N3|N1[0-3]", "many-to-many": "N[0-7]|N13|N14
 @pytest.mark.parametrize(("graph", "nodes", "clients"), [("many-to-one", 14, 8), ("many-to-many", 25, 16)])
 @pytest.mark.parametrize("preset", ["printed", "consistent"])
 def graphs_have_the_nodes_of_the_papers_tables(graph: str, nodes: int, clients: int, preset: str) -> None:
-    layout = topologies.read(f"graphs/{graph}-{preset}.toml", 1_500_000, 48_000_000, FOLDER)
-    assert sorted(layout.nodes, key=lambda node: int(node[1:])) == [f"N{number}" for number in range(nodes)]
-    assert len(layout.choose(CLIENTS[graph])) == clients
-    channels = [link for link in layout.links if link.rate_bps is None]
+    values = {"aqm": "fifo", "rate": "1500kbit", "rtt": "48ms", "topology": f"graphs/{graph}-{preset}.toml"}
+    flows = f"1*cubic:from={CLIENTS[graph]}:to=N*"
+    base = scenario.resolve(scenario.from_values({**values, "flows": flows}, folder=FOLDER)).base
+    assert base.topology
+    links = base.topology.links
+    assert {link.source for link in links} == {f"N{number}" for number in range(nodes)}
+    assert len(base.flows[0].sources) == clients
+    channels = [link for link in links if link.rate_bps is None]
     assert {link.queue for link in channels} == {"under_test"}
     assert {link.delay_ns for link in channels} == {20_000_000}
     if preset == "printed":
-        assert channels == layout.links
+        assert channels == list(links)
 
 
 @pytest.mark.parametrize("graph", ["many-to-one", "many-to-many"])

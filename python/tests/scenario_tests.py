@@ -457,7 +457,7 @@ def a_topology_in_a_file_has_the_values_of_the_scenario(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         scenario.resolve(scenario.load(path).points[0])
     missing = "'dscp threshold $threshold': unknown value 'threshold'; known are delay"
-    assert str(error.value) == f"{path}: topology: {missing}"
+    assert str(error.value) == f"{path}: topology: {tmp_path / 'graph.toml'}: {missing}"
 
 
 def recordings_that_do_not_come_with_the_project_are_looked_for_elsewhere(

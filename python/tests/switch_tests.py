@@ -3,51 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from conftest import Command
 
 import aqmlab as package
-from aqmlab.scenario.topologies import Layout, read
-from aqmlab.vocabulary.errors import InputError
-
-RATE, RTT = 10_000_000, 40_000_000
-BUFFER = {"size_bytes": 9 << 20, "alpha": 0.5, "reserve_bytes": 2048}
-PFC = {"priorities": [3], "xoff_bytes": 96 << 10, "xon_bytes": 93 << 10, "headroom_bytes": None, "quanta": 65535}
-
-
-def _file(folder: Path, switch: str) -> Layout:
-    links = '[[link]]\nfrom="a"\nto="s"\ndelay="1ms"\n[[link]]\nfrom="s"\nto="b"\ndelay="1ms"\nqueue="test"\n'
-    # A key of the file itself must come before its first table.
-    (folder / "t.toml").write_text(links + switch if switch.startswith("[") else f"{switch}\n{links}")
-    return read("t.toml", RATE, RTT, folder)
-
-
-def a_generator_takes_the_options_of_its_switches_as_keys() -> None:
-    layout = read("star:hosts=3:buffer=9mb:alpha=0.5:reserve=2kb:xoff=96kb:priorities=3", RATE, RTT)
-    assert layout.switches == {"switch": {"buffer": BUFFER, "pfc": PFC}}
-    assert layout.topology().switches == layout.switches
-    assert set(read("leaf_spine:buffer=9mb", RATE, RTT).switches) == {"leaf0", "leaf1", "spine0", "spine1"}
-    assert set(read("many_to_one:xoff=96kb", RATE, RTT).switches) == {"router"}
-
-
-def without_options_a_topology_is_as_it_was() -> None:
-    layout = read("star", RATE, RTT)
-    assert layout.switches == {}
-    assert set(layout.topology().data()) == {"links", "measured"}
-
-
-def a_file_gives_the_same_options_in_a_table(tmp_path: Path) -> None:
-    table = '[switch]\nbuffer = "9mb"\nalpha = 0.5\nreserve = "2kb"\npfc = { xoff = "96kb", priorities = [3] }'
-    assert _file(tmp_path, table).switches == {"s": {"buffer": BUFFER, "pfc": PFC}}
-    named = _file(
-        tmp_path, '[switch]\nnodes = ["s", "b"]\npfc = { xoff = "96kb", headroom = "10kb", priorities = [5, 0] }'
-    )
-    assert list(named.switches) == ["s", "b"]
-    assert named.switches["b"]["pfc"]["headroom_bytes"] == 10_240
-    assert named.switches["b"]["pfc"]["priorities"] == [0, 5]
 
 
 def incast_into_a_switch_drops_and_with_flow_control_it_pauses() -> None:
@@ -61,46 +22,6 @@ def incast_into_a_switch_drops_and_with_flow_control_it_pauses() -> None:
     # pause comes when 4 x 20 KiB have gathered at 40 - 10 Mbit/s.
     assert pauses["paused_s"][0] == pytest.approx(4 * (2 * (1 - 0.025) - 0.022), rel=0.01)
     assert 1514 <= pauses["pfc_headroom_bytes"][0] <= pauses["port.s0->router.p0.pfc_headroom_limit_bytes"][0]
-
-
-@pytest.mark.parametrize(
-    ("keys", "wanted"),
-    [
-        ("bufer=9mb", "unknown key 'bufer', did you mean 'buffer'?"),
-        ("buffer=9", "buffer: '9' has no unit"),
-        ("buffer=0b", "buffer: '0b' is out of range: allowed is 1b or more"),
-        ("buffer=9mb:alpha=0", "alpha: '0' is out of range: allowed is a number above zero"),
-        ("buffer=9mb:alpha=x", "alpha: 'x' is not a number"),
-        ("alpha=1", "alpha: needs buffer beside it"),
-        ("headroom=auto", "headroom: needs xoff beside it"),
-        ("xoff=9kb:xon=10kb", "xon: '10kb' is more than xoff, 9kb"),
-        ("xoff=9kb:priorities=3|8", "priorities: '8' is not a whole number from 0 to 7"),
-        ("xoff=9kb:quanta=0", "quanta: '0' is not a whole number from 1 to 65535"),
-    ],
-)
-def a_wrong_option_of_a_switch_is_refused_with_what_is_allowed(keys: str, wanted: str) -> None:
-    with pytest.raises(InputError) as refused:
-        read(f"star:{keys}", RATE, RTT)
-    assert wanted in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("table", "wanted"),
-    [
-        ("switch = 3", "switch: is not a table"),
-        ("[switch]\nbufer = 1", "switch: unknown key 'bufer', did you mean 'buffer'?"),
-        ('[switch]\npfc = "96kb"', "switch: pfc: '96kb' is not a table"),
-        ('[switch]\npfc = { xof = "96kb" }', "switch: unknown key of pfc 'xof', did you mean 'xoff'?"),
-        ("[switch]\npfc = { priorities = [3] }", "switch: pfc: xoff is missing"),
-        ('[switch]\nbuffer = ["9mb"]', "switch: buffer: '['9mb']' is not one value"),
-        ('[switch]\nbuffer = "9mb"\nnodes = ["x"]', "switch: unknown node 'x'"),
-    ],
-)
-def a_wrong_table_is_refused_by_file_and_key(tmp_path: Path, table: str, wanted: str) -> None:
-    with pytest.raises(InputError) as refused:
-        _file(tmp_path, table)
-    assert wanted in str(refused.value)
-    assert "t.toml" in str(refused.value)
 
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments" / "switches"
@@ -125,22 +46,6 @@ def the_headroom_experiment_needs_at_most_the_computed_headroom(aqmlab: Command)
     assert losses[-1] == 0
     last = json.loads(ended.out)["runs"][-1]["metrics"]
     assert 25_000 <= last["pfc_headroom_bytes"] <= 25_000 + 64 + 3 * 1514 + 1
-
-
-def a_switch_runs_a_program_by_its_name(tmp_path: Path) -> None:
-    star = read("star:hosts=3:program=dscp codepoints 46,26 int", RATE, RTT)
-    assert star.switches == {"switch": {"program": "dscp:plain codepoints 46,26 int"}}
-    table = '[switch]\nbuffer = "9mb"\nprogram = "dscp threshold 10kb"'
-    both = _file(tmp_path, table).switches["s"]
-    assert both["program"] == "dscp:plain threshold 10kb"
-    assert both["buffer"]["size_bytes"] == 9 << 20
-    for program, problem in (
-        ("dspc", "program: unknown program 'dspc', did you mean 'dscp'?"),
-        ("dscp treshold 1kb", "'treshold' is unknown, did you mean 'threshold'?"),
-        ("dscp threshold 1", "threshold"),
-    ):
-        with pytest.raises(InputError, match=re.escape(problem)):
-            _file(tmp_path, f'[switch]\nprogram = "{program}"')
 
 
 def packets_carry_telemetry_and_marks_of_a_program() -> None:

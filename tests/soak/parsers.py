@@ -33,7 +33,7 @@ from aqmlab import engine, scenario, store
 from aqmlab.engine import native
 from aqmlab.files import toml
 from aqmlab.runs.runner import FinishedRun
-from aqmlab.scenario import flows, sweeps, topologies
+from aqmlab.scenario import flows, sweeps
 from aqmlab.store import manifest, record, seal
 from aqmlab.tuning.goal import Bound
 from aqmlab.tuning.space import Space
@@ -87,7 +87,7 @@ NOTATIONS: list[tuple[str, Callable[[str], object]]] = [
     ("pie target 1ms..50ms tupdate 5ms|15ms ecn", Space.parse),
     ("qdelay_p95_ms <= 20", Bound.parse),
     ("10mbit 20ms 64kb 1000p 5% 3", lambda text: quantities.read(text.split())),
-    ("leaf_spine:leaves=2:hosts=2:rate=10gbit", lambda text: list(topologies.texts(text, "."))),
+    ("leaf_spine:leaves=2:hosts=2:buffer=9mb:xoff=96kb", lambda text: resolved(in_topology(text))),
 ]
 TREE_VALUES: list[Any] = [None, True, -1, 0, 2**70, 1e308, "", "x", "$x", "1e999", [], {}, [[]], [None], {"a": 1}]
 
@@ -140,6 +140,12 @@ def resolved(experiment: scenario.Experiment) -> None:
     """Resolve the first points of an experiment."""
     for options in experiment.points[:MOST_POINTS]:
         scenario.resolve(options)
+
+
+def in_topology(text: str) -> scenario.Experiment:
+    """Return options with a topology by name."""
+    values = {name: value for name, value in OPTIONS.items() if name != "measure"}
+    return scenario.Experiment("", (scenario.from_values({**values, "topology": text, "flows": "1*cubic"}),))
 
 
 def with_topology(text: str) -> None:

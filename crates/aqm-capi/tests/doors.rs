@@ -56,7 +56,7 @@ fn through_c(description: &str) -> Result<String, String> {
 }
 
 #[test]
-fn fifty_texts_are_the_same_scenarios_on_the_bench_and_in_c() {
+fn sixty_texts_are_the_same_scenarios_on_the_bench_and_in_c() {
     let (mut lines, mut refused) = (Vec::new(), Vec::new());
     for description in described("right.json") {
         let path = aqm_testbed::Path::parse(&description);
@@ -71,12 +71,12 @@ fn fifty_texts_are_the_same_scenarios_on_the_bench_and_in_c() {
         lines.push(bench);
     }
     assert_eq!(refused, Vec::<String>::new());
-    assert_eq!(lines.len(), 50);
+    assert_eq!(lines.len(), 60);
     compare("scenarios.jsonl", &lines);
 }
 
 #[test]
-fn fifty_wrong_texts_are_refused_alike_on_the_bench_and_in_c() {
+fn sixty_wrong_texts_are_refused_alike_on_the_bench_and_in_c() {
     let (mut lines, mut taken) = (Vec::new(), Vec::new());
     for description in described("wrong.json") {
         let bench = aqm_testbed::Path::parse(&description).err().map(|error| error.to_string());
@@ -88,6 +88,6 @@ fn fifty_wrong_texts_are_refused_alike_on_the_bench_and_in_c() {
         lines.push(bench);
     }
     assert_eq!(taken, Vec::<String>::new());
-    assert_eq!(lines.len(), 50);
+    assert_eq!(lines.len(), 60);
     compare("refusals.txt", &lines);
 }

@@ -148,19 +148,13 @@ pub(crate) fn programs() -> String {
 }
 
 /// The programs of the simulator and those of papers.
-fn every_program() -> Vec<&'static declaration::Info> {
+pub(crate) fn every_program() -> Vec<&'static declaration::Info> {
     [PROGRAMS, aqm_papers::PROGRAMS].concat()
 }
 
 /// Reads a program of a switch.
 pub(crate) fn program_spec(text: &str) -> Result<ProgramSpec, InputError> {
     ProgramSpec::parse_among(text, &every_program())
-}
-
-/// Reads a program of a switch; gives its canonical form.
-#[pyfunction]
-pub(crate) fn parse_program(text: &str) -> PyResult<String> {
-    program_spec(text).map(|spec| spec.to_string()).map_err(wrong)
 }
 
 fn discipline(info: &'static Info) -> Value {

@@ -10,6 +10,7 @@ use aqm_scenario::flows::{
 use aqm_sim::rate_control::{self};
 use aqm_sim::traffic::{BULK, COMMON, SourceKind, Takes};
 use aqm_sim::transport::{GROUPS, PROFILES, Relation};
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -75,9 +76,9 @@ struct Readers<'py> {
     raised: RefCell<Option<PyErr>>,
 }
 
-impl Readers<'_> {
-    fn call(&self, method: &str, name: &str) -> Result<String, InputError> {
-        let found = self.files.call_method1(method, (name,)).and_then(|found| found.extract());
+impl<'py> Readers<'py> {
+    fn call(&self, method: &str, arguments: impl PyCallArgs<'py>) -> Result<String, InputError> {
+        let found = self.files.call_method1(method, arguments).and_then(|found| found.extract());
         found.map_err(|raised| {
             let error = InputError::new(raised.value(self.files.py()).to_string());
             *self.raised.borrow_mut() = Some(raised);
@@ -88,11 +89,15 @@ impl Readers<'_> {
 
 impl Files for Readers<'_> {
     fn place(&self, name: &str) -> String {
-        self.call("place", name).unwrap_or_else(|_| name.to_owned())
+        self.call("place", (name,)).unwrap_or_else(|_| name.to_owned())
     }
 
-    fn read(&self, place: &str) -> Result<String, InputError> {
-        self.call("read", place)
+    fn read(&self, place: &str, most: usize) -> Result<String, InputError> {
+        self.call("read", (place, most))
+    }
+
+    fn fill(&self, text: &str) -> Result<String, InputError> {
+        self.call("fill", (text,))
     }
 }
 

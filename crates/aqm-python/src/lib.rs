@@ -48,8 +48,8 @@ mod _native {
     use crate::data_plane::DataPlane;
     #[pymodule_export]
     use crate::describe::{
-        build_info, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_program, parse_spec,
-        programs, resolve_aqm, tc_table, tc_words, translate_tc, version,
+        build_info, commit, discipline_of, disciplines, is_tc, overflow_victim, parse_spec, programs,
+        resolve_aqm, tc_table, tc_words, translate_tc, version,
     };
     #[pymodule_export]
     use crate::error::{Cancelled, CheckError, InputError};
@@ -77,7 +77,7 @@ mod _native {
     #[pymodule_export]
     use crate::run::{Monitor, Run, estimate, run};
     #[pymodule_export]
-    use crate::scenario::resolve_scenario;
+    use crate::scenario::{resolve_scenario, topologies, topology_texts};
     #[pymodule_export]
     use crate::signals::watch_signals;
     #[pymodule_export]

@@ -13,6 +13,7 @@ pub mod flows;
 pub mod options;
 pub mod resolve;
 pub mod tc;
+pub mod topology;
 pub mod warmup;
 
 use aqm_core::input_error::InputError;

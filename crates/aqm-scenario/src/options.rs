@@ -18,13 +18,16 @@ pub struct Options {
     given: Vec<(&'static OptionSpec, String)>,
 }
 
-/// The options of one path: all but those that name files, and those of many runs.
+/// The options of one path: all but recordings, and those of many runs.
 pub fn of_a_path() -> impl Iterator<Item = &'static OptionSpec> + Clone {
     OPTIONS.iter().filter(|option| {
         let is_of_runs = option.form == Form::Count && !option.has_field();
-        option.form != Form::File && !is_of_runs
+        !RECORDINGS.contains(&option.name) && !is_of_runs
     })
 }
+
+/// The options that name recordings, which a host reads.
+const RECORDINGS: [&str; 2] = ["link_trace", "capture"];
 
 impl Options {
     /// Reads `NAME VALUE; NAME VALUE; ...`; lines may stand for semicolons.

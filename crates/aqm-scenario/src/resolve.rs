@@ -3,6 +3,7 @@
 use crate::buffer::{self, Bottleneck, Buffer};
 use crate::flows::{self, Catalogue, Files, Group};
 use crate::options::Options;
+use crate::topology::{self, Layout, MOST_LINKS, SizeLimit, Surroundings};
 use crate::warmup::{self, Run, Warmup};
 use crate::{holding, limit_of};
 use aqm_core::input_error::InputError;
@@ -12,7 +13,10 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Size, Span};
 use aqm_sim::scenario::options::{OPTIONS, OptionSpec};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
+use aqm_sim::switch::declaration::Info as ProgramInfo;
+use aqm_sim::switch::programs::PROGRAMS;
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
 
 /// Bytes of a full IP packet.
 pub const FULL_IP_PACKET: u32 = 1500;
@@ -22,8 +26,13 @@ pub const SAMPLES: u64 = 300;
 pub const SHORTEST_SAMPLE: Span = Span::from_millis(10);
 
 const MILLISECOND_NS: u64 = 1_000_000;
+/// The ports of the dumbbell.
+const OF_DUMBBELL: [&str; 2] = ["bottleneck", "back"];
+/// Ports among which the nearest is looked for.
+const MOST_LISTED: usize = 30;
 
 /// What a host brings beside the options.
+#[non_exhaustive]
 pub struct Host<'a> {
     /// The kinds of flow that it knows.
     pub known: &'a Catalogue,
@@ -35,6 +44,25 @@ pub struct Host<'a> {
     pub captures: &'a [String],
     /// Flows that the host drives itself, in front of the others.
     pub own: Option<FlowGroup>,
+    /// The programs of switches that it knows.
+    pub programs: &'a [&'static ProgramInfo],
+    /// The largest topology that it builds.
+    pub limit: Option<SizeLimit<'a>>,
+}
+
+impl<'a> Host<'a> {
+    /// One without recordings and flows of its own.
+    pub fn new(known: &'a Catalogue, files: &'a dyn Files) -> Host<'a> {
+        Host {
+            known,
+            files,
+            link_trace: None,
+            captures: &[],
+            own: None,
+            programs: PROGRAMS,
+            limit: Some(SizeLimit { links: MOST_LINKS, lifted_by: "" }),
+        }
+    }
 }
 
 /// A scenario, and by which rules it is so.
@@ -51,7 +79,7 @@ pub struct Resolved {
     pub warmup: Warmup,
 }
 
-/// Resolves the options of a dumbbell.
+/// Resolves the options of a path or of a topology.
 ///
 /// # Errors
 /// The option, its value, the problem and what is allowed.
@@ -60,7 +88,8 @@ pub struct Resolved {
 /// use aqm_scenario::flows::{Catalogue, NoFiles};
 /// use aqm_scenario::options::Options;
 /// use aqm_scenario::resolve::{Host, resolve};
-/// let host = Host { known: &Catalogue::default(), files: &NoFiles, link_trace: None, captures: &[], own: None };
+/// let known = Catalogue::default();
+/// let host = Host::new(&known, &NoFiles);
 /// let options = Options::parse("rate 10mbit; rtt 40ms; aqm codel; flows 2*cubic").unwrap();
 /// let scenario = resolve(&options, &host).unwrap().scenario;
 /// assert_eq!((scenario.aqm.as_str(), scenario.warmup_ns), ("codel:rfc8289 limit 34p", 5_000_000_000));
@@ -96,7 +125,9 @@ pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputErro
         let spec = aqm(text, buffer.size, rate, options.is_given("buffer"));
         spec.map(|spec| spec.to_string()).map_err(|error| error.of_option("aqm"))
     })?;
-    let measure: Vec<&str> = options.texts("measure").collect();
+    let around = Surroundings { rate, rtt, files: host.files, programs: host.programs, limit: host.limit };
+    let layout = topology::read(options.text("topology"), &around)?;
+    let measure = ports(options, layout.as_ref())?;
     fields.insert("aqm".to_owned(), aqm.into());
     fields.insert("capacity".to_owned(), json!(capacity));
     fields.insert("warmup_ns".to_owned(), warmup.span.as_nanos().into());
@@ -106,8 +137,50 @@ pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputErro
     fields.insert("captures".to_owned(), host.captures.into());
     let mut scenario = Scenario::from_json(Json::Object(fields))?;
     scenario.flows = host.own.iter().cloned().chain(of_flows).collect();
+    if let Some(layout) = &layout {
+        scenario.topology = Some(layout.topology());
+        for group in &mut scenario.flows {
+            place(group, layout)
+                .map_err(|error| error.within(format!("'{}'", group.name)).of_option("flows"))?;
+        }
+    }
     scenario.check()?;
     Ok(Resolved { scenario, groups, buffer, warmup })
+}
+
+/// The measured ports; none for that of the bottleneck.
+fn ports(options: &Options, layout: Option<&Layout>) -> Result<Vec<String>, InputError> {
+    let names = options.texts("measure").flat_map(|text| text.split(',')).map(str::trim);
+    let given: Vec<String> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    if given.is_empty() {
+        return Ok(layout.map_or(Vec::new(), |layout| layout.measure.clone()));
+    }
+    let known = layout.map_or_else(|| OF_DUMBBELL.map(str::to_owned).to_vec(), Layout::ports);
+    let is_known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
+    for (number, name) in given.iter().enumerate() {
+        let error = if !is_known.contains(name.as_str()) {
+            InputError::unknown("port", name, known.iter().take(MOST_LISTED).map(String::as_str))
+        } else if given[..number].contains(name) {
+            InputError::value(name, "is given twice")
+        } else {
+            continue;
+        };
+        return Err(error.of_option("measure"));
+    }
+    Ok(given)
+}
+
+/// Gives a group the nodes where its flows begin and end: those that its globs match, or those of the topology.
+fn place(group: &mut FlowGroup, layout: &Layout) -> Result<(), InputError> {
+    for (key, nodes, usual) in
+        [("from", &mut group.from, &layout.sources), ("to", &mut group.to, &layout.sinks)]
+    {
+        *nodes = if nodes.is_empty() { usual.clone() } else { layout.choose(&nodes.join("|"))? };
+        if nodes.is_empty() {
+            return Err(InputError::new(format!("{key}= is missing: the topology has no default")));
+        }
+    }
+    Ok(())
 }
 
 /// The discipline of a queue that stands alone, and the rate of its link. A limit is the discipline's own.

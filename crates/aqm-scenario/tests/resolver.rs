@@ -90,7 +90,7 @@ fn any_options_are_refused_in_one_line_or_their_scenario_reads_alike() {
         }
         let mut options = Options::default();
         let given = pairs.iter().try_for_each(|(name, text)| options.give(name, text));
-        let host = Host { known: &known, files: &NoFiles, link_trace: None, captures: &[], own: None };
+        let host = Host::new(&known, &NoFiles);
         match given.and_then(|()| resolve(&options, &host)) {
             Ok(found) => {
                 let json = found.scenario.json();

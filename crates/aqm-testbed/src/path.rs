@@ -202,7 +202,8 @@ impl Path {
         }
         let known = self.known();
         let link_trace = self.traced.map(|mean| (TRACE, mean));
-        let host = Host { known: &known, files: &NoFiles, link_trace, captures: &[], own };
+        let mut host = Host::new(&known, &NoFiles);
+        (host.link_trace, host.own) = (link_trace, own);
         resolve(&options, &host).map(|found| found.scenario)
     }
 

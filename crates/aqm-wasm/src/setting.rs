@@ -32,8 +32,7 @@ pub(crate) fn resolved(question: &Value) -> Result<Value, InputError> {
         options.give(name, text)?;
     }
     let known = Catalogue::default();
-    let host = Host { known: &known, files: &NoFiles, link_trace: None, captures: &[], own: None };
-    let found = resolve(&options, &host)?;
+    let found = resolve(&options, &Host::new(&known, &NoFiles))?;
     let packet = u64::from(FULL_IP_PACKET + found.scenario.overhead_bytes);
     let buffer_bytes = match found.buffer.size {
         Size::Packets(packets) => packets.saturating_mul(packet),

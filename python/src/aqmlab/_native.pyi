@@ -74,7 +74,6 @@ __all__ = [
     "parse_bytes",
     "parse_flows",
     "parse_fraction",
-    "parse_program",
     "parse_rate",
     "parse_size",
     "parse_span",
@@ -91,6 +90,8 @@ __all__ = [
     "tc_table",
     "tc_words",
     "timer_lateness",
+    "topologies",
+    "topology_texts",
     "translate_tc",
     "version",
     "watch_signals",
@@ -98,14 +99,18 @@ __all__ = [
 ]
 
 @type_check_only
-class FlowFiles(Protocol):
-    """What places and reads the files that flow specs name."""
+class Files(Protocol):
+    """What places and reads the files that options name."""
 
     def place(self, name: str, /) -> str:
         """Return the path of a file."""
 
-    def read(self, place: str, /) -> str:
-        """Return the text of a file."""
+    def read(self, place: str, most: int, /) -> str:
+        """Return the text of a file of so many bytes at most."""
+
+    @property
+    def fill(self) -> Callable[[str], str]:
+        """What replaces the ``$names`` in a text of a topology's file."""
 
 class InputError(ValueError):
     """Something from outside is wrong: the text names file, key and value, and what is allowed.
@@ -276,19 +281,30 @@ class Stepper:
     def is_over(self) -> bool:
         """Whether the scenario's duration is over."""
 
-def parse_flows(texts: list[str], files: FlowFiles) -> str:
+def parse_flows(texts: list[str], files: Files) -> str:
     """Resolve the flow specs of a scenario, as JSON: each group with its keys as written, and as a scenario has it."""
 
 def flow_keys(kind: str, transport: str | None, profile: str) -> str:
     """Return the keys of a kind of flow over a transport, or over any, each with its default in a profile, as JSON."""
 
 def resolve_scenario(
-    given: list[tuple[str, str]], link_trace: tuple[str, int] | None, captures: list[str], files: FlowFiles
+    given: list[tuple[str, str]],
+    link_trace: tuple[str, int] | None,
+    captures: list[str],
+    files: Files,
+    lifted_by: str | None,
 ) -> str:
-    """Resolve the options of one path, but its disciplines and ports, as JSON.
+    """Resolve the options of a path or a topology, but its disciplines, as JSON.
 
-    Raises `InputError`. A recorded link has a name and a mean rate; captures have names.
+    Raises `InputError`. A recorded link has a name and a mean rate; captures have names. A topology's size has a limit
+    unless ``lifted_by``, which lifts it in the words of the message, is ``None``.
     """
+
+def topologies() -> str:
+    """Return the topologies by name with their keys, as JSON."""
+
+def topology_texts(text: str, files: Files, lifted_by: str | None) -> list[str]:
+    """Return the texts of a topology's file that have ``$names``; none for a name. Raises `InputError`."""
 
 def flows() -> str:
     """Return the declarations of transports, kinds of flow and their keys, as JSON."""
@@ -332,9 +348,6 @@ def parse_spec(text: str) -> str:
 
 def programs() -> str:
     """Return every program that switches can run, as JSON."""
-
-def parse_program(text: str) -> str:
-    """Read a program of a switch, such as ``dscp codepoints 46,26 int``; return its canonical form."""
 
 def resolve_aqm(text: str, buffer: tuple[int, bool], rate_bps: int) -> tuple[str, str]:
     """Resolve a discipline for a link, with a buffer (number, whether of packets) unless it has none or was given one.

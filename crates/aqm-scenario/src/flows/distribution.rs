@@ -66,6 +66,9 @@ fn is_of(is_time: bool, unit: Kind) -> bool {
 }
 
 /// Reads a distribution over values of a unit.
+/// Some ten thousand points.
+const LARGEST_BYTES: usize = 1 << 20;
+
 pub(super) fn read(text: &str, unit: Kind, files: &dyn Files) -> Result<Read, InputError> {
     let lower = text.to_ascii_lowercase();
     let letters = text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
@@ -151,7 +154,7 @@ fn positive(text: &str, unit: Kind) -> Result<u64, InputError> {
 
 fn file(name: &str, unit: Kind, files: &dyn Files) -> Result<Read, InputError> {
     let place = files.place(name);
-    let content = files.read(&place)?;
+    let content = files.read(&place, LARGEST_BYTES)?;
     let value = empirical(&place, &format!("'{place}'"), &content, unit)?;
     Ok(Read { value, text: format!("cdf({place})") })
 }

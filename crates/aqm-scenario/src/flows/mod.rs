@@ -25,6 +25,7 @@ use aqm_core::params::{Value, did_you_mean};
 use aqm_sim::scenario::FlowGroup;
 use aqm_sim::transport::{GROUPS, PROFILES};
 use number::Read;
+pub(crate) use number::whole_within;
 use serde_json::json;
 use std::fmt;
 

@@ -46,6 +46,14 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| is_plain)
 }
 
+/// Digits alone, within bounds.
+pub(crate) fn whole_within(text: &str, least: u64, most: u64) -> Result<u64, InputError> {
+    whole(text).filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+        let problem = format!("is not a whole number from {least} to {most}");
+        InputError::value(text, problem).allowing([format!("{least} to {most}")])
+    })
+}
+
 /// Digits, perhaps with a point between two of them.
 pub(super) fn plain_number(text: &str) -> Option<f64> {
     let is_plain = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

@@ -36,10 +36,10 @@ pub struct TopologyLink {
     #[serde(default)]
     pub queue: LinkQueue,
     /// Name of its port in metrics; `from->to` unless given.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name of a medium: links on the same one share its time, or the device that serves it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     /// Kind of the link, as `KIND key value ...`; a line of its rate unless given, on a medium `turns`. Links of one medium have
     /// the same, but for what is each link's own.
@@ -48,6 +48,28 @@ pub struct TopologyLink {
     /// What the wire behind the queue does to packets; where this does nothing, the measured link takes the scenario's.
     #[serde(default, skip_serializing_if = "Impairments::is_plain")]
     pub wire: Impairments,
+}
+
+impl TopologyLink {
+    /// A link of its own, with a line of its rate and a wire that delays alone.
+    pub fn new(from: &str, to: &str, rate_bps: Option<u64>, delay_ns: u64, queue: LinkQueue) -> TopologyLink {
+        TopologyLink {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate_bps,
+            delay_ns,
+            queue,
+            name: None,
+            medium: None,
+            kind: None,
+            wire: Impairments::default(),
+        }
+    }
+
+    /// The name of the port in front of it.
+    pub fn port(&self) -> String {
+        self.name.clone().unwrap_or_else(|| format!("{}->{}", self.from, self.to))
+    }
 }
 
 /// The queue in front of a link.

@@ -10,6 +10,7 @@ from typing import Any
 
 from aqmlab.files import shipped, toml
 from aqmlab.scenario import sweeps, topologies
+from aqmlab.scenario.flows import Files
 from aqmlab.scenario.inputs import STEPS
 from aqmlab.scenario.options import BY_NAME, Options, from_values, names, unknown_option
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -162,7 +163,7 @@ def _check_used(given: Iterable[str], sweep: Mapping[str, Any], points: Sequence
 
 def _in_topology(options: Options) -> set[str]:
     try:
-        return names(topologies.texts(options.text("topology"), options.folder or "."))
+        return names(topologies.texts(options.text("topology"), Files(options.folder), any_size=options.any_size))
     except InputError as error:
         raise options.error("topology", error) from None
 

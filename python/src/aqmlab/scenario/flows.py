@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,6 @@ from aqmlab.scenario.model import Flows
 RFC = "rfc"
 # What a scenario calls the control of a transport that reacts.
 CONTROLS = {"tcp": "congestion_control", "rate": "rate_control", "stack": "stack"}
-# Some ten thousand points of a distribution.
-LARGEST_FILE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -78,20 +76,21 @@ class Group:
 
 
 class Files:
-    """The files that specs name, looked for in a folder."""
+    """The files that options name, looked for in a folder; ``fill`` replaces the ``$names`` in those of topologies."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, fill: Callable[[str], str] = str) -> None:
         self._folder = folder or Path()
+        self.fill = fill
 
     def place(self, name: str) -> str:
         """Return the path of a file."""
         return str(self._folder / name)
 
-    def read(self, place: str) -> str:
-        """Return the text of a file."""
+    def read(self, place: str, most: int) -> str:
+        """Return the text of a file of so many bytes at most."""
         path = Path(place)
         with system.reading(path):
-            return system.content(path, LARGEST_FILE_BYTES).decode()
+            return system.content(path, most).decode()
 
 
 def parse(text: str, folder: Path | None = None) -> Group:

@@ -64,6 +64,13 @@ class Link:
     wire: Data = field(default_factory=dict)
     kind: str = ""
 
+    @classmethod
+    def of(cls, data: Data) -> Link:
+        """Return it from JSON data."""
+        queue = data["queue"]
+        given = {key: value for key, value in data.items() if key not in ("from", "to", "queue")}
+        return cls(data["from"], data["to"], queue=Discipline(**queue) if isinstance(queue, dict) else queue, **given)
+
     @property
     def port(self) -> str:
         """The name of the port in front of it."""
@@ -95,6 +102,11 @@ class Topology:
     links: tuple[Link, ...]
     measured: int
     switches: dict[str, Settings] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: Data) -> Topology:
+        """Return it from JSON data."""
+        return cls(**{**data, "links": tuple(map(Link.of, data["links"]))})
 
     def data(self) -> Data:
         """Return it as JSON data."""

@@ -16,7 +16,7 @@ from aqmlab.own.python_aqm import PYTHON
 from aqmlab.scenario import aqm_texts, cost, flows, inputs, topologies
 from aqmlab.scenario.aqm_texts import split_texts
 from aqmlab.scenario.inputs import InputFile
-from aqmlab.scenario.model import Flows, Rate, Scenario, Settings, Trace
+from aqmlab.scenario.model import Rate, Scenario, Settings, Topology, Trace
 from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Option, Options, names
 from aqmlab.scenario.registry import Spec, marks
 from aqmlab.vocabulary.errors import InputError, unknown
@@ -34,8 +34,6 @@ FULL_IP_PACKET_BYTES = 1500
 # Parameters below which a discipline does nothing, where they are sizes.
 THRESHOLDS = ("kmin", "min", "threshold")
 MSER5 = "mser5"
-# What is resolved here, beside what the resolver in Rust has of one path.
-HERE = ("aqm", "measure")
 LARGEST_SEEDS = int(BY_NAME["first_seed"].high)
 
 T = TypeVar("T")
@@ -101,15 +99,15 @@ def resolve(options: Options) -> Plan:
     for name in settings["observe"]:
         if name not in OBSERVERS:
             raise options.error("observe", unknown("observer", name, OBSERVERS))
-    rtt_ns, duration_ns = settings["rtt_ns"], settings["duration_ns"]
+    duration_ns = settings["duration_ns"]
     packet_bytes = FULL_IP_PACKET_BYTES + settings["overhead_bytes"]
     groups = tuple(map(flows.group, found["groups"]))
     replayed = _replayed(options, groups)
     warmup_ns, mser5, sample_ns = found["warmup_ns"], found["mser5"], found["sample_ns"]
     buffer = Size(*found["buffer"])
     contestants, warnings = _contestants(options, buffer, link)
-    layout = _layout(options, link, rtt_ns)
-    ports = _ports(options, layout)
+    topology = Topology.of(found["topology"]) if found["topology"] else None
+    ports = found["measure"]
     seeds = _seeds(options)
     warnings += _late_starts(groups, duration_ns)
     warnings += bytes_per_second(text for name in options.given for text in options.texts(name))
@@ -126,8 +124,11 @@ def resolve(options: Options) -> Plan:
         mser5=mser5,
         sample_ns=sample_ns,
         measure=tuple(ports),
-        topology=layout.topology() if layout else None,
-        flows=tuple(_placed(options, group, layout) for group in groups),
+        topology=topology,
+        flows=tuple(
+            replace(group.flows, sources=tuple(sources), sinks=tuple(sinks))
+            for group, (sources, sinks) in zip(groups, found["ends"], strict=True)
+        ),
         captures=tuple(capture.name for capture in captures),
     )
     warmup = f"{MSER5} from {format_span(warmup_ns)}" if mser5 else format_span(warmup_ns)
@@ -143,7 +144,7 @@ def resolve(options: Options) -> Plan:
         "topology": options.text("topology"),
         "topology_values": _topology_values(options),
         "measure": ports,
-        "ports": _measured(ports, layout, link) if len(ports) > 1 else {},
+        "ports": _measured(ports, topology, link) if len(ports) > 1 else {},
         "capture": [capture.name for capture in captures],
         "capture_figures": [_figures(capture.summary()) for capture in captures],
         **echoed,
@@ -228,7 +229,7 @@ def _resolved(
     names = [capture.name for capture in captures]
     try:
         found: dict[str, Any] = json.loads(
-            _native.resolve_scenario(given, link_trace, names, flows.Files(options.folder))
+            _native.resolve_scenario(given, link_trace, names, _files(options), None if options.any_size else cost.SKIP)
         )
     except InputError as error:
         raise options.located(error) from None
@@ -236,72 +237,30 @@ def _resolved(
 
 
 def _is_of_a_path(option: Option) -> bool:
-    if option.name in (*HERE, "flows"):
-        return False
-    return bool(option.field) or option.form in ("rate", "quantity")
+    return bool(option.field) or option.form in ("rate", "quantity") or option.name in ("topology", "measure")
 
 
-def _layout(options: Options, link: _Link, rtt_ns: int) -> topologies.Layout | None:
-    text = options.text("topology")
-    if text == "dumbbell":
-        return None
-    try:
-        most = None if options.any_size else topologies.MOST_LINKS
-        return topologies.read(text, link.rate_bps, rtt_ns, options.folder or ".", options.fill(), most)
-    except ValueError as error:
-        raise options.error("topology", error) from None
+def _files(options: Options) -> flows.Files:
+    return flows.Files(options.folder, options.fill())
 
 
 def _topology_values(options: Options) -> dict[str, str]:
     """The values of the ``$names`` in the topology's file."""
-    texts = topologies.texts(options.text("topology"), options.folder or ".")
+    texts = topologies.texts(options.text("topology"), _files(options), any_size=options.any_size)
     fill = options.fill()
     return {name: fill(f"${name}") for name in sorted(names(texts))}
 
 
-def _ports(options: Options, layout: topologies.Layout | None) -> list[str]:
-    """The measured ports; empty for that of the bottleneck."""
-    given = [name.strip() for text in options.texts("measure") for name in text.split(",") if name.strip()]
-    known = layout.ports if layout else ["bottleneck", "back"]
-    for name in given:
-        if name not in known:
-            raise options.error("measure", unknown("port", name, known[:30]))
-        if given.count(name) > 1:
-            raise options.error("measure", f"'{name}' is given twice")
-    return given or (list(layout.measure) if layout else [])
-
-
-def _measured(ports: list[str], layout: topologies.Layout | None, link: _Link) -> dict[str, dict[str, str]]:
+def _measured(ports: list[str], topology: Topology | None, link: _Link) -> dict[str, dict[str, str]]:
     """The link behind each measured port and its rate; a recorded link has its mean rate."""
-    links = dict(zip(layout.ports, layout.links, strict=True)) if layout else {}
+    links = {one.port: one for one in topology.links} if topology else {}
     found = {}
     for name in ports:
         one = links.get(name)
         # The dumbbell's reverse path is as fast as its bottleneck; so is the measured link of a topology.
-        is_bottleneck = layout is None or one is layout.links[layout.measured]
-        rate = (one.rate_bps if one and not is_bottleneck else None) or link.rate_bps
+        rate = one.rate_bps if one and one.rate_bps else link.rate_bps
         found[name] = {"link": f"{one.source}->{one.target}" if one else name, "rate": format_rate(rate)}
     return found
-
-
-def _placed(options: Options, group: flows.Group, layout: topologies.Layout | None) -> Flows:
-    """Return a group with the nodes where its flows begin and end."""
-    sources, sinks = (_ends(options, group, key, layout) for key in ("from", "to"))
-    return replace(group.flows, sources=sources, sinks=sinks)
-
-
-def _ends(options: Options, group: flows.Group, key: str, layout: topologies.Layout | None) -> tuple[str, ...]:
-    text = group.texts.get(key)
-    if layout is None:
-        return tuple(text.split("|")) if text else ()
-    usual = {"from": layout.sources, "to": layout.sinks}[key]
-    try:
-        names = layout.choose(text) if text else usual
-    except ValueError as error:
-        raise options.error("flows", f"'{group.name}': {error}") from None
-    if not names:
-        raise options.error("flows", f"'{group.name}': {key}= is missing: the topology has no default")
-    return tuple(names)
 
 
 def _flow_texts(options: Options) -> tuple[str, ...]:

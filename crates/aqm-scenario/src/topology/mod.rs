@@ -1,0 +1,106 @@
+//! Topologies as people write them: `NAME[:key=value]...`, as `parking_lot:hops=3`, or the name of a TOML file of links.
+//!
+//! - [`KINDS`]: the topologies by name, with their keys.
+//! - `file`: the notation of a file.
+//! - `switches`: options of switches, in both notations.
+//! - [`Layout`]: what they build: links, default ends of flows, measured ports.
+
+#[cfg(feature = "files")]
+mod file;
+mod generators;
+mod glob;
+mod kinds;
+mod layout;
+mod switches;
+
+pub use kinds::{KINDS, Key, LARGEST_COUNT, Takes, TopologyKind};
+pub use layout::{Layout, MOST_LINKS, SizeLimit, Surroundings};
+
+use crate::flows::Files;
+use aqm_core::input_error::InputError;
+
+/// The topology of an option that is not given.
+pub const DUMBBELL: &str = "dumbbell";
+
+/// Reads a topology; the dumbbell is none.
+///
+/// # Errors
+/// The key, its value, what is allowed and the nearest name; of a file also its name and the link.
+///
+/// ```
+/// use aqm_core::units::{Rate, Span};
+/// use aqm_scenario::flows::NoFiles;
+/// use aqm_scenario::topology::{Surroundings, read};
+/// let (rate, rtt) = (Rate::from_mbit(10), Span::from_millis(40));
+/// let around = Surroundings { rate, rtt, files: &NoFiles, programs: &[], limit: None };
+/// let layout = read("parking_lot:hops=2", &around).unwrap().unwrap();
+/// assert_eq!(layout.choose("r*").unwrap(), ["r0", "r1", "r2"]);
+/// let error = read("star:host=3", &around).unwrap_err().to_string();
+/// assert!(error.starts_with("topology: unknown key 'host', did you mean 'hosts'?"));
+/// ```
+pub fn read(text: &str, around: &Surroundings<'_>) -> Result<Option<Layout>, InputError> {
+    if text == DUMBBELL {
+        return Ok(None);
+    }
+    let layout = if text.ends_with(FILE) { of_file(text, around) } else { of_kind(text, around) };
+    layout.map(Some).map_err(|error| error.of_option("topology"))
+}
+
+/// The texts of a topology's file that may hold `$names`; of a name there are none.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn texts(text: &str, files: &dyn Files, limit: Option<SizeLimit<'_>>) -> Result<Vec<String>, InputError> {
+    if !text.ends_with(FILE) {
+        return Ok(Vec::new());
+    }
+    texts_of_file(text, files, limit).map_err(|error| error.of_option("topology"))
+}
+
+const FILE: &str = ".toml";
+
+#[cfg(feature = "files")]
+use file::{read as of_file, texts as texts_of_file};
+
+#[cfg(not(feature = "files"))]
+fn of_file(text: &str, _: &Surroundings<'_>) -> Result<Layout, InputError> {
+    Err(InputError::value(text, "is a file, and there are none here"))
+}
+
+#[cfg(not(feature = "files"))]
+fn texts_of_file(text: &str, _: &dyn Files, _: Option<SizeLimit<'_>>) -> Result<Vec<String>, InputError> {
+    Err(InputError::value(text, "is a file, and there are none here"))
+}
+
+fn of_kind(text: &str, around: &Surroundings<'_>) -> Result<Layout, InputError> {
+    let mut parts = text.split(':').map(str::trim);
+    let name = parts.next().unwrap_or_default().to_lowercase().replace('-', "_");
+    let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
+        let names = std::iter::once(DUMBBELL).chain(KINDS.iter().map(|kind| kind.name));
+        InputError::unknown("topology", &name, names).noting("a file's name ends in .toml")
+    })?;
+    let mut values: Vec<&str> = kind.keys.iter().map(|key| key.default).collect();
+    let mut of_switches: Vec<(&str, String)> = Vec::new();
+    let own = kind.keys.iter().map(|key| key.name);
+    let known: Vec<&str> = own.chain(switches::KEYS.into_iter().filter(|_| kind.has_switches)).collect();
+    for pair in parts {
+        let (key, value) =
+            pair.split_once('=').map_or((pair, None), |(key, value)| (key.trim(), Some(value.trim())));
+        let (Some(value), Some(found)) = (value, known.iter().find(|name| **name == key)) else {
+            return Err(InputError::unknown("key", key, known.iter().copied()));
+        };
+        match kind.keys.iter().position(|own| own.name == key) {
+            Some(place) => values[place] = value,
+            None => {
+                of_switches.retain(|(name, _)| name != found);
+                of_switches.push((found, value.to_owned()));
+            }
+        }
+    }
+    let pairs = kind.keys.iter().zip(values);
+    let values: Vec<u64> = pairs.map(|(key, text)| key.read(text)).collect::<Result<_, _>>()?;
+    let mut layout = Layout::new(around.limit);
+    (kind.build)(&mut layout, around.rate.as_bits_per_sec(), around.rtt.as_nanos(), &values)?;
+    layout.equip(switches::options(&of_switches, around.programs)?, "")?;
+    Ok(layout)
+}

@@ -14,8 +14,8 @@ from rich.console import Console
 import aqmlab as package
 from aqmlab import Result
 from aqmlab.cli.details import details
+from aqmlab.results.metric_tables import APPLICATION_COLUMNS, occasional_cells
 from aqmlab.results.ports import port_cells
-from aqmlab.results.tables import APPLICATION_COLUMNS, occasional_cells
 from aqmlab.scenario import topologies
 
 

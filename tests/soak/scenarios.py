@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from aqmlab.scenario import registry
 from aqmlab.scenario.kinds import GROUPS, KINDS, PROFILES, TRANSPORTS
-from aqmlab.scenario.topologies.generators import ACCESS
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 CAPTURE = str(DATA / "captures" / "aqmlab-lan.pcap")
@@ -39,12 +38,12 @@ def _switch() -> st.SearchStrategy[str]:
 
 def topologies() -> st.SearchStrategy[str]:
     """Return topologies with few nodes."""
-    few = st.integers(1, 5)
+    few, access = st.integers(1, 5), st.sampled_from(("turns", "backoff"))
     plain = [
         st.just("dumbbell"),
         few.map(lambda hops: f"parking_lot:hops={hops}"),
         few.map(lambda stations: f"shared_medium:stations={stations}"),
-        st.tuples(few, few, st.sampled_from(ACCESS)).map(lambda n: f"bus:clients={n[0]}:servers={n[1]}:access={n[2]}"),
+        st.tuples(few, few, access).map(lambda n: f"bus:clients={n[0]}:servers={n[1]}:access={n[2]}"),
         st.sampled_from(("asymmetric", "asymmetric:up=100kbit", "asymmetric:up=50mbit")),
         st.sampled_from(("campus:clients=16", "campus:clients=32")),
     ]

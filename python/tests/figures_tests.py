@@ -144,6 +144,37 @@ def a_small_difference_is_drawn_small_and_a_delay_from_zero() -> None:
     assert axes.get_xlim()[0] == 0.0
 
 
+@pytest.mark.parametrize(
+    ("name", "peak", "samples", "is_cut"),
+    [
+        # What waited for a retransmission, delivered at once, in one sample of 13 ms or two.
+        ("goodput_mbit", 17_000.0, slice(60, 62), True),
+        # A link that is faster for a while, and a delay that was measured.
+        ("goodput_mbit", 17_000.0, slice(60, 65), False),
+        ("qdelay_ms", 17_000.0, slice(60, 61), False),
+        # A peak of the warm-up, and one of less than twice the rest.
+        ("qdelay_ms", 17_000.0, slice(2, 9), True),
+        ("goodput_mbit", 800.0, slice(60, 62), False),
+    ],
+)
+def a_peak_that_says_nothing_of_the_rest_does_not_set_the_axis(
+    name: str, peak: float, samples: slice, is_cut: bool
+) -> None:
+    values = [450.0] * 100
+    values[samples] = [peak] * len(values[samples])
+    table = pl.DataFrame({"name": name, "aqm": "pie", "time_s": [n / 10 for n in range(100)], "mean": values})
+    up = Axis("Goodput (Mbit/s)" if name == "goodput_mbit" else "Queue delay (ms)", 0.0)
+    panel = plots.Panel(
+        "line", "time_s", "mean", Axis("Time (s)"), up, rows={"name": name}, labels=("pie",), shaded=(1.0, "warm-up")
+    )
+    # One result alone, and two side by side.
+    for panels in ([panel], [replace(panel, facet="a"), replace(panel, facet="b")]):
+        for axes in plots.Figure("f", "F", "", table, panels, 3.0, columns=len(panels)).draw().axes:
+            _, high = axes.get_ylim()
+            assert (450.0 < high < 700.0) if is_cut else high > peak
+            assert not is_cut or "Gbit" not in axes.get_ylabel()
+
+
 def a_name_is_beside_what_it_names_and_a_legend_has_what_finds_no_room(household: Result) -> None:
     for kind in ("cdf", "ccdf", "tradeoff", "pareto", "timeseries", "jain", "queue", "fairness"):
         (figure,) = plots.figures(kind, [household])

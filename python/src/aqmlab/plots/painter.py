@@ -66,6 +66,7 @@ def paint(
             marks.MARKS[panel.mark](cell.axes, panel.of(table), panel, known)
         is_faceted = any(panel.facet for panel in panels)
         painted = [(panel, cell.axes) for panel, cell in zip(panels, cells, strict=True)]
+        shared_axes.cut_peaks(painted)
         apart = shared_axes.join(painted) if is_faceted else set()
         for panel, cell in zip(panels, cells, strict=True):
             own = cell.axes
@@ -87,7 +88,6 @@ def paint(
                 label, _ = panel.colours.readable(panel.colours.high or 0.0)
                 figure.colorbar(own.images[0], ax=row, label=textwrap.fill(" ".join(label.split()), tall))
         shared_axes.align_ticks(painted)
-        shared_axes.show_measured(painted)
         axes = [cell.axes for cell in cells]
         if columns == len(panels):
             _share(axes)

@@ -20,8 +20,10 @@ APART_BY_RESULT = ("cloud", "front", "crosses")
 # Where rates of results have more than this ratio, the small ones would be flat on a shared axis. Delays and losses
 # share theirs always: that one result has hardly any is what a figure of them is to show.
 WIDE = 8.0
-# A warm-up so many times as high as all that was measured is cut off, this much above the measured.
+# A peak so many times as high as all else that was measured is cut off, this much above that.
 PEAK, ABOVE_MEASURED = 2.0, 1.25
+# So many samples in a row show a rate that lasts.
+LASTING = 5
 
 Painted = Sequence[tuple[Panel, "Axes"]]
 
@@ -64,25 +66,38 @@ def align_ticks(painted: Painted) -> None:
             own.set_xlim(over_time[panel.facet])
 
 
-def show_measured(painted: Painted) -> None:
-    """End the axes of a quantity above what was measured of it, where a peak of the warm-up would flatten that."""
-    alike: dict[Any, list[tuple[Panel, Axes]]] = {}
+def cut_peaks(painted: Painted) -> None:
+    """End the axis of a quantity above what was measured of it, where a peak would flatten all else.
+
+    Such peaks are those of the warm-up, and those of goodput where a retransmission fills a gap: all that waited behind
+    it is delivered at once, many times as fast as the link.
+    """
     for panel, own in painted:
-        if panel.mark == "line" and panel.shaded is not None and panel.y_axis.low is not None:
-            # Results side by side share an axis or have their own.
-            alike.setdefault((panel.rows.get("name"), own.get_ylim()), []).append((panel, own))
-    for (_, (_, top)), same in alike.items():
-        highest = max(_measured(panel, own) for panel, own in same)
-        if 0.0 < PEAK * highest < top and not same[0][0].y_axis.is_log:
-            for _, own in same:
-                own.set_ylim(top=ABOVE_MEASURED * highest)
+        if panel.mark != "line" or panel.y_axis.low is None or panel.y_axis.is_log:
+            continue
+        highest = _measured(panel, own)
+        if 0.0 < PEAK * highest < own.dataLim.y1:
+            own.dataLim.intervaly = (own.dataLim.y0, ABOVE_MEASURED * highest)
 
 
 def _measured(panel: Panel, axes: Axes) -> float:
-    """Return the highest number behind the warm-up."""
+    """Return the highest number behind the warm-up; of what is best high, the highest that lasts."""
     end = 0.0 if panel.shaded is None else panel.shaded[0]
     lines = [np.asarray(line.get_xydata(), float) for line in axes.lines if line.get_label() in panel.labels]
-    return max((float(np.nan_to_num(line[line[:, 0] >= end, 1]).max(initial=0.0)) for line in lines), default=0.0)
+    measured = [np.nan_to_num(line[line[:, 0] >= end, 1]) for line in lines]
+    if metrics.find(panel.rows.get("name", "")).better == "higher":
+        measured = [_lasting(line) for line in measured]
+    return max((float(line.max(initial=0.0)) for line in measured), default=0.0)
 
 
-__all__ = ["Painted", "align_ticks", "join", "show_measured"]
+def _lasting(values: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return running medians, in which a peak of less than half of their samples is not seen."""
+    if len(values) < LASTING:
+        return values
+    medians: np.ndarray[Any, np.dtype[Any]] = np.median(
+        np.lib.stride_tricks.sliding_window_view(values, LASTING), axis=1
+    )
+    return medians
+
+
+__all__ = ["Painted", "align_ticks", "cut_peaks", "join"]

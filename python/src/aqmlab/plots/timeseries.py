@@ -144,7 +144,7 @@ KIND = FigureKind(
     "Queue delay and goodput over time",
     "qdelay_ms",
     "; line: mean over the seeds, band (of up to three lines): 95 % interval; ticks: samples with drops (up) and CE "
-    "marks (down), first seed",
+    "marks (down), first seed; goodput above its axis: a gap is filled, and what waited behind it is delivered at once",
     _eventful,
     _eventful_panels,
     height_in=2.3,

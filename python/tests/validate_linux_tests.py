@@ -33,6 +33,11 @@ def every_point_has_a_name_of_its_own_and_the_kernel_gave_results_at_known_ones_
         SCRIPT.read_points(["unsene"])
 
 
+def the_page_has_how_many_seeds_of_the_kernel_each_point_has() -> None:
+    table = SCRIPT.seeds(POINTS, SCRIPT.read_kernel())
+    assert f"{SCRIPT.SEEDS[0]}\n{table}\n{SCRIPT.SEEDS[1]}" in SCRIPT.README.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("metric", "theirs", "own", "fits"),
     [

@@ -14,7 +14,7 @@ import csv
 import math
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -218,6 +218,18 @@ def counts(cells: Sequence[Cell], profiles: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def seeds(points: Sequence[Point], kernel: Mapping[str, Values]) -> str:
+    """Return how many seeds of the kernel which points have."""
+    by_count: dict[int, list[str]] = {}
+    for point in points:
+        by_count.setdefault(len(kernel[point.id]["loss"]), []).append(point.id)
+    lines = ["| seeds of the kernel | points |", "|---|---|"]
+    usual = max(by_count, key=lambda count: len(by_count[count]))
+    for count, names in sorted(by_count.items()):
+        lines.append(f"| {count} | {'the others' if count == usual else ', '.join(names)} |")
+    return "\n".join(lines)
+
+
 def figure(cells: Sequence[Cell], profiles: Sequence[str]) -> str:
     """Return the figure as SVG: each profile over the kernel at each point, with the allowed range as a band."""
     canvas, axes = style.below(len(METRICS), 9.0)
@@ -243,10 +255,14 @@ def figure(cells: Sequence[Cell], profiles: Sequence[str]) -> str:
     return style.svg(canvas, "validate-linux")
 
 
-def write(parts: Iterable[str]) -> None:
-    """Put what was computed into README.md, between its two marks."""
+SEEDS = ("<!-- seeds: written by validate/linux/compare.py --write -->", "<!-- end of seeds -->")
+
+
+def write(parts: Iterable[str], of_seeds: str = "") -> None:
+    """Put what was computed into README.md, between its marks."""
     lines = "\n\n".join(parts)
-    README.write_text(splice_tables.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n"))
+    page = splice_tables.replaced(README.read_text(), "<!-- computed -->", "<!-- end -->", f"\n{lines}\n")
+    README.write_text(splice_tables.replaced(page, *SEEDS, of_seeds) if of_seeds else page)
 
 
 def main() -> int:
@@ -275,7 +291,7 @@ def main() -> int:
         return 2
     parts = [counts(cells, profiles), table(cells, profiles)]
     if arguments.write:
-        write(parts)
+        write(parts, seeds(read_points([]), kernel))
     print("\n\n".join(reversed(parts)) + "\n")
     for profile in profiles:
         names = [f"{cell.point.id} {' and '.join(bad)}" for cell in cells if (bad := cell.outside(profile))]

@@ -94,7 +94,7 @@ def compared(rows: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def table(differences: Sequence[dict[str, Any]]) -> str:
-    """Return the comparisons as the README has them."""
+    """Return the comparisons as experiments/daqm/notes.md has them."""
     lines = ["| | 95 % of delay | loss | loss without | difference (95 %) | searches |", "|---|---|---|---|---|---|"]
     for one in differences:
         sizes = [100 * one[name] for name in ("loss", "loss_without", "difference", "ci95_low", "ci95_high")]

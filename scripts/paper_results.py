@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Keep what the full form of a paper gave, and write the table of its README from it.
+"""Keep what the full form of a paper gave, and write the tables of its statements from it.
 
     aqmlab reproduce large-network --json result.json
     scripts/paper_results.py result.json
 
 Writes experiments/PAPER/generated (see `aqmlab.papers.generated`) for the papers and presets of the results, and in
-each README the table between its two marks. Without a result only the tables are written anew.
+each README the headline statements between its two marks. Without a result only statements are written anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import splice_tables
 
 from aqmlab import papers
-from aqmlab.papers import generated, summary
+from aqmlab.papers import generated, statements, summary
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 BEGIN, END = "<!-- claims: written by scripts/paper_results.py -->", "<!-- end of claims -->"
@@ -38,7 +38,7 @@ def keep(document: dict[str, Any]) -> None:
 
 def written(readme: str, paper: papers.Paper) -> str:
     """Return a README with the table between its marks written anew."""
-    table = summary.markdown(summary.of_folder(paper), paper)
+    table = statements.headline(summary.of_folder(paper), paper)
     return splice_tables.replaced(readme, BEGIN, END, table)
 
 
@@ -49,10 +49,13 @@ def main() -> None:
     for result in parser.parse_args().results:
         keep(json.loads(result.read_text(encoding="utf-8")))
     for name in papers.built():
-        file = EXPERIMENTS / name / "README.md"
+        paper, folder = papers.find(name), EXPERIMENTS / name
+        table = statements.page(summary.of_folder(paper), paper)
+        (folder / generated.FOLDER / statements.FILE).write_text(table, encoding="utf-8")
+        file = folder / "README.md"
         readme = file.read_text(encoding="utf-8")
         if BEGIN in readme:
-            file.write_text(written(readme, papers.find(name)), encoding="utf-8")
+            file.write_text(written(readme, paper), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ include_patterns = [
     "docs/**.ipynb",
     "experiments/*/README.md",
     "experiments/*/notes.md",
+    "experiments/*/generated/statements.md",
     "p4/*.md",
     "benches/README.md",
     "validate/*/README.md",

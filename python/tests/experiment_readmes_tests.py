@@ -1,4 +1,4 @@
-"""Tables in the experiments' READMEs are those that scripts write from data beside them."""
+"""Tables in the experiments' pages are those that scripts write from data beside them."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ def the_comparisons_of_tuned_forms_are_those_of_the_judged_settings() -> None:
     pytest.importorskip("optuna", reason="optuna is not installed: the extra tune")
     tuned, folder = script("daqm_derivatives"), EXPERIMENTS / "daqm"
     differences = tuned.compared(pl.read_csv(folder / "generated/derivatives.csv"))
-    assert tuned.table(differences) in (folder / "README.md").read_text(encoding="utf-8")
+    assert tuned.table(differences) in (folder / "notes.md").read_text(encoding="utf-8")

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import script
 
 from aqmlab import papers, scenario
-from aqmlab.papers import generated, searching
+from aqmlab.papers import generated, searching, statements, summary
+from aqmlab.papers.paper import load
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment
 from aqmlab.search.runs import Runs
+from aqmlab.vocabulary.errors import InputError
 
 PAPERS = {name: papers.find(name) for name in papers.built()}
+# What an author reads in some minutes, the table of the headline statements included.
+MOST_WORDS = 1500
 PRESETS = [(name, preset) for name, paper in PAPERS.items() for preset in paper.presets]
 
 
@@ -92,6 +98,36 @@ def the_table_of_a_readme_is_that_of_what_is_kept(name: str) -> None:
     paper, results = PAPERS[name], script("paper_results")
     readme = (paper.folder / "README.md").read_text(encoding="utf-8")
     assert results.written(readme, paper) == readme
+    page = (paper.folder / "generated" / statements.FILE).read_text(encoding="utf-8")
+    assert page == statements.page(summary.of_folder(paper), paper)
+    assert all(f"| {claim.says} |" in page for claim in paper.claims)
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in _between(readme, results.BEGIN, results.END)]
+    assert rows == [claim.says for one in paper.summary.headline for claim in paper.claims if claim.id == one]
+    assert len(readme.split()) <= MOST_WORDS
+
+
+def _between(readme: str, begin: str, end: str) -> list[str]:
+    """Return the rows of the table between two marks, without its head."""
+    lines = readme.partition(begin)[2].partition(end)[0].splitlines()
+    return [line for line in lines if line.startswith("| ")][1:]
+
+
+def headline_statements_come_first_in_their_order_and_are_claims(tmp_path: Path) -> None:
+    paper = PAPERS["s-pie"]
+    lines = summary.of_folder(paper)
+    first = [one.id for one in lines if one.is_headline]
+    assert first == [*paper.summary.headline] == [one.id for one in lines][: len(first)]
+    assert {one.id for one in lines} == {one.id for one in paper.claims}
+    rest = [one.id for one in lines if not one.is_headline]
+    assert rest == [one.id for one in paper.claims if one.id not in first]
+    every = summary.of_folder(replace(paper, summary=replace(paper.summary, headline=())))
+    assert all(one.is_headline for one in every)
+    folder = tmp_path / "s-pie"
+    shutil.copytree(paper.folder, folder)
+    text = (folder / "paper.toml").read_text(encoding="utf-8")
+    (folder / "paper.toml").write_text(text.replace('headline = ["spie-1"', 'headline = ["spie-01"'), encoding="utf-8")
+    with pytest.raises(InputError, match="summary: headline: unknown claim 'spie-01', did you mean 'spie-1'"):
+        load(folder)
 
 
 def rows_that_are_judged_again_keep_their_places(tmp_path: Path) -> None:

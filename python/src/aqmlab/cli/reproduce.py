@@ -225,7 +225,10 @@ def _summary(lines: Sequence[Line]) -> RenderableType:
     table = _table()
     for head, share in zip(summary.HEADS, (6, 2, 7, 3, 3), strict=True):
         table.add_column(head, overflow="fold", ratio=share)
-    for one in lines:
+    for place, one in enumerate(lines):
+        if place and lines[place - 1].is_headline and not one.is_headline:
+            table.add_row()
+            table.add_row(Text("Further statements", style="bold"))
         verdict = Text(one.judged, style=STYLES[one.verdict])
         paper, ours = ("\n".join(lines) for lines in (one.paper, one.ours))
         table.add_row(Text(one.says), Text(paper), Text(ours), verdict, Text(one.sensitive, style="dim"))

@@ -4,7 +4,8 @@
 - `parts.csv`: each part of a claim at each point: its verdict, and the difference of both sides as a share of the right
   one, beside the paper's;
 - `measured.csv`: the means over the seeds that claims compare;
-- `robustness.json`: how often each claim holds in sampled configurations, and what it is sensitive to.
+- `robustness.json`: how often each claim holds in sampled configurations, and what it is sensitive to;
+- `statements.md`: all of it as one table to read.
 
 The page, the README and the quick form read them.
 """
@@ -52,11 +53,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Stored:
-    """A verdict with its parts."""
+    """A verdict with its parts, and the means of the operands that were measured at one point."""
 
     verdict: Verdict
     why: str
     parts: tuple[Part, ...] = ()
+    means: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,14 @@ def read(folder: Path, claims: Iterable[str], presets: Iterable[str]) -> Generat
     parts: dict[tuple[str, str], list[Part]] = {}
     for row in _rows(place / PARTS, known):
         parts.setdefault((row["preset"], row["claim"]), []).append(_part(row))
+    means = _means(_read(place / MEASURED))
     found: dict[str, dict[str, Stored]] = {preset: {} for preset in known["preset"]}
     for row in _rows(place / VERDICTS, known):
-        of = tuple(parts.get((row["preset"], row["claim"]), ()))
-        found[row["preset"]][row["claim"]] = Stored(Verdict(row["verdict"]), row.get("why") or "", of)
+        place_of = (row["preset"], row["claim"])
+        of = tuple(parts.get(place_of, ()))
+        found[row["preset"]][row["claim"]] = Stored(
+            Verdict(row["verdict"]), row.get("why") or "", of, means.get(place_of, {})
+        )
     file = place / ROBUSTNESS
     robustness = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return Generated(found, robustness)
@@ -140,6 +146,15 @@ def write(folder: Path, claims: Sequence[Mapping[str, Any]], robustness: Mapping
 def _part(row: Mapping[str, str]) -> Part:
     paper, value, low, high = (float(row[key]) if row[key] else None for key in ("paper", "value", "low", "high"))
     return Part(row["part"], row["at"], Verdict(row["verdict"]), row["holds"] == "True", paper, value, low, high)
+
+
+def _means(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the means by preset and claim, of operands that have one point."""
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in rows:
+        own = found.setdefault((row["preset"], row["claim"]), {})
+        own.setdefault(row["of"], []).append(float(row["mean"]))
+    return {place: {name: one[0] for name, one in own.items() if len(one) == 1} for place, own in found.items()}
 
 
 def _rows(file: Path, known: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:

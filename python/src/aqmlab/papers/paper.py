@@ -55,12 +55,15 @@ class Preset:
 class Summary:
     """A paper in three sentences: what it proposes, what was found of it, and what that depends on.
 
-    ``reproduced`` and ``failed`` name the claims that the second sentence speaks of.
+    ``headline`` names the claims of the paper's title and abstract, whatever came out of them, and those of which the
+    sentences speak: tables begin with them. ``reproduced`` and ``failed`` name the claims that the second
+    sentence speaks of.
     """
 
     proposes: str = ""
     found: str = ""
     depends: str = ""
+    headline: tuple[str, ...] = ()
     reproduced: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
@@ -211,6 +214,10 @@ def load(folder: Path) -> Paper:
         generated=generated.read(folder, [one.id for one in statements], presets),
     )
     table.done()
+    ids = [one.id for one in paper.claims]
+    for claim in paper.summary.headline:
+        if claim not in ids:
+            raise InputError(f"{folder / FILE}: summary: headline: {unknown('claim', claim, ids)}")
     if paper.sampling is not None:
         aqms = list(dict.fromkeys(side.aqm for claim in paper.statements for side in claim.operands))
         if paper.sampling.own not in aqms:
@@ -242,6 +249,7 @@ def _summary(table: Table | None) -> Summary:
         table.text("proposes"),
         table.text("found"),
         table.text("depends"),
+        table.texts("headline"),
         table.texts("reproduced"),
         table.texts("failed"),
     )

@@ -1,6 +1,7 @@
 """A paper in one table: each statement, its number, ours, the verdict, and what the verdict is most sensitive to.
 
-The page, the terminal and the README have the same table.
+The statements of the paper's title and abstract, and those of which its sentences here speak, come first. The page and
+the terminal have all, the README these, and `generated/statements.md` all.
 """
 
 from __future__ import annotations
@@ -8,22 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aqmlab.papers.claims import Claim
+from aqmlab.papers.claims import Claim, Operand
 from aqmlab.papers.generated import Part, Stored
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.verdicts import CORRECTION, MEANINGS, Judgement, Verdict
+from aqmlab.papers.verdicts import CORRECTION, Judgement, Verdict
+from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.names import listed
 
 # Points of a sweep that are named one by one.
 MOST_POINTS = 3
 # Changes beyond this are factors.
 LARGE = 10.0
+MARKS = (
+    "✓ holds, ✗ does not, ? open: the difference as a share of the right side, with its 95 % interval over the seeds"
+)
 KEY = (
-    "✓ holds, ✗ does not, ? open: the difference as a share of the right side, with its 95 % interval over the seeds; "
-    "a verdict is also corrected for the number of claims (Holm), a mark is not. Most sensitive to: choices that flip "
-    "the verdict, with their levels, or factors that matter beyond chance; empty where no single one does or none was "
-    "tried."
+    f"{MARKS}; a verdict is also corrected for the number of claims (Holm), a mark is not. Most sensitive to: choices "
+    "that flip the verdict, with their levels, or factors that matter beyond chance; empty where no single one does or "
+    "none was tried."
 )
 HEADS = ("The paper's statement", "Paper", "Ours", "Verdict", "Most sensitive to")
 
@@ -45,6 +49,7 @@ class Line:
     others: Mapping[str, Verdict]
     sensitive: str
     is_stored: bool = False
+    is_headline: bool = True
 
     @property
     def judged(self) -> str:
@@ -58,7 +63,14 @@ def stored(judgement: Judgement) -> Stored:
         Part(check.expectation, judgement.names.get(check.point, ""), check.verdict, check.holds, **check.effect)
         for check in judgement.checks
     )
-    return Stored(judgement.verdict, judgement.why, parts)
+    means = {
+        name: one.value
+        for name, every in judgement.measured.items()
+        if len(every) == 1
+        for one in every
+        if one is not None
+    }
+    return Stored(judgement.verdict, judgement.why, parts, means)
 
 
 def of_reproduction(reproduction: Reproduction) -> list[Line]:
@@ -94,14 +106,20 @@ def of_folder(paper: Paper) -> list[Line]:
 def lines(
     paper: Paper, found: Mapping[str, Mapping[str, Stored]], robustness: Mapping[str, Mapping[str, object]]
 ) -> list[Line]:
-    """Return a line for each claim that was judged in the paper's main preset, or in the first that was run."""
+    """Return a line for each claim that was judged in the paper's main preset, or in the first that was run.
+
+    The paper's headline statements come first.
+    """
     run = [preset for preset in paper.presets if found.get(preset)]
     main = _main(paper, found)
-    return [
+    table = [
         _line(claim, {preset: found[preset][claim.id] for preset in run if claim.id in found[preset]}, main, robustness)
         for claim in paper.claims
         if claim.id in found.get(main, {})
     ]
+    first = paper.summary.headline or tuple(one.id for one in table)
+    table = [replace(one, is_headline=one.id in first) for one in table]
+    return sorted(table, key=lambda one: first.index(one.id) if one.is_headline else len(first))
 
 
 def _main(paper: Paper, found: Mapping[str, Mapping[str, Stored]]) -> str:
@@ -110,35 +128,17 @@ def _main(paper: Paper, found: Mapping[str, Mapping[str, Stored]]) -> str:
     return paper.main if paper.main in run or not run else run[0]
 
 
-def markdown(table: Sequence[Line], paper: Paper) -> str:
-    """Return the table as Markdown, with the meaning of its verdicts and presets below."""
-    preset = paper.main
-    heads = (*HEADS[:2], f"Ours (`{preset}`)", *HEADS[3:])
-    rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-    for one in table:
-        others = "".join(f"; {name}: {verdict}" for name, verdict in one.others.items())
-        cells = (one.says, "<br>".join(one.paper), "<br>".join(one.ours), f"**{one.verdict}**{others}", one.sensitive)
-        rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
-    used = {one.verdict for one in table} | {verdict for one in table for verdict in one.others.values()}
-    meanings = [f"*{verdict}*: {MEANINGS[verdict]}" for verdict in Verdict if verdict in used]
-    presets = [f"`{name}`: {one.says}" for name, one in paper.presets.items()]
-    others = "Presets that a row does not name have the verdict of the first." if len(presets) > 1 else ""
-    return "\n".join(
-        [*rows, "", f"{'. '.join(meanings)}. {KEY}", "", f"Presets: {'. '.join(presets)}. {others}".rstrip()]
-    )
-
-
 def _line(
     claim: Claim, by_preset: Mapping[str, Stored], main: str, robustness: Mapping[str, Mapping[str, object]]
 ) -> Line:
     own = by_preset[main]
     others = {name: one.verdict for name, one in by_preset.items() if one.verdict != own.verdict}
     sensitive = str(robustness.get(claim.id, {}).get("sensitive", ""))
-    paper, ours = _cells(own)
+    paper, ours = _cells(own, claim)
     return Line(claim.id, claim.says, paper, ours, own.verdict, others, sensitive)
 
 
-def _cells(one: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _cells(one: Stored, claim: Claim) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the paper's differences and ours, a line each; what fails comes first."""
     if one.verdict == Verdict.NOT_TESTABLE:
         return (), (one.why,)
@@ -155,8 +155,8 @@ def _cells(one: Stored) -> tuple[tuple[str, ...], tuple[str, ...]]:
         corrected = ", not after correction" if CORRECTION in one.why else ", their size is open"
         but = ", with another size" if one.verdict == Verdict.IN_PART else corrected
     total = (f"{held} of {len(ranked)} parts hold{but}",) if but or len(ranked) > len(shown) else ()
-    paper = tuple("" if part.paper is None else _size(part) for part in shown)
-    return paper if any(paper) else (), (*(_part(part) for part in shown), *total)
+    paper = tuple(_printed(part, claim) for part in shown)
+    return paper if any(paper) else (), (*(_part(part, one.means, claim) for part in shown), *total)
 
 
 def _rank(part: Part) -> tuple[bool, bool, bool]:
@@ -164,18 +164,63 @@ def _rank(part: Part) -> tuple[bool, bool, bool]:
     return part.holds, part.verdict != Verdict.NOT_REPRODUCED, part.verdict == Verdict.REPRODUCED
 
 
-def _size(part: Part) -> str:
-    """Return the paper's difference; none where it says that both sides are equal."""
-    return "equal" if part.paper == 0.0 and " = " in part.expected else _change(part.paper or 0.0)
+def _printed(part: Part, claim: Claim) -> str:
+    """Return the paper's numbers of both sides and their difference, or what there is of it."""
+    sides = _sides(part, claim)
+    numbers = {
+        name: f"({_number(value)})" if name in claim.doubt else _number(value) for name, value in claim.paper.items()
+    }
+    both = " against ".join(numbers[name] for name in sides) if {*sides} <= {*numbers} else ""
+    if part.paper is None:
+        return both
+    size = "equal" if part.paper == 0.0 and " = " in part.expected else _change(part.paper)
+    return f"{both}, {size}" if both else size
 
 
-def _part(part: Part) -> str:
+def _part(part: Part, means: Mapping[str, float], claim: Claim) -> str:
     mark = "✓" if part.holds else "✗" if part.verdict == Verdict.NOT_REPRODUCED else "?"
-    what = _compared(part.expected)
-    if part.value is None:
-        return f"{mark} {what}"
-    ends = "" if part.low is None or part.high is None else f" ({_bare(part.low)} to {_bare(part.high)})"
-    return f"{mark} {what}: {_change(part.value)}{ends}"
+    words = []
+    sides = _sides(part, claim)
+    if {*sides} <= {*means}:
+        numbers = " against ".join(_number(means[name]) for name in sides)
+        words.append(f"{numbers} {_unit(part, claim)}".rstrip())
+    if part.value is not None:
+        ends = "" if part.low is None or part.high is None else f" ({_bare(part.low)} to {_bare(part.high)})"
+        words.append(f"{_change(part.value)}{ends}")
+    return f"{mark} {_compared(part.expected)}" + (f": {', '.join(words)}" if words else "")
+
+
+def _sides(part: Part, claim: Claim) -> tuple[str, ...]:
+    """Return the measured sides of a part."""
+    return tuple(side.text for side in _operands(part, claim))
+
+
+def _operands(part: Part, claim: Claim) -> tuple[Operand, ...]:
+    (expectation,) = (one for one in claim.expectations if one.text == part.expected)
+    return tuple(side for side in (expectation.left, expectation.right) if side.number is None)
+
+
+def _unit(part: Part, claim: Claim) -> str:
+    """Return the unit of a part: the claim's, or that of its measure where the claim has several."""
+    unit = claim.unit.partition(":")[0]
+    if " " not in unit:
+        return unit
+    measure = claim.measures[_operands(part, claim)[0].measure]
+    if claim.scale != 1.0 or measure.over or measure.how == "variation":
+        return ""
+    if not measure.is_series:
+        return metrics.find(measure.of).unit
+    return metrics.series_title(measure.of).partition(" (")[2].rstrip(")")
+
+
+def _number(value: float) -> str:
+    """Write a value with three digits.
+
+    >>> _number(1220.0), _number(9.94), _number(0.0312), _number(0.0)
+    ('1220', '9.94', '0.0312', '0')
+
+    """
+    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
 
 
 def _compared(expected: str) -> str:
@@ -232,4 +277,4 @@ def _change(share: float) -> str:
     return f"{share:+.{digits}%}".replace("%", " %")
 
 
-__all__ = ["HEADS", "KEY", "Line", "lines", "markdown", "of_folder", "of_reproduction", "stored"]
+__all__ = ["HEADS", "KEY", "MARKS", "Line", "lines", "of_folder", "of_reproduction", "stored"]

@@ -16,7 +16,7 @@ from search_tests import CLAIMS, PAPER, Simulator, folder, paper, simulator
 
 from aqmlab.files import shipped
 from aqmlab.files.documents import Table
-from aqmlab.papers import cards, claims, searching
+from aqmlab.papers import cards, claims, generated, run_paper, searching, summary
 from aqmlab.papers.claim_tables import ClaimTable
 from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.reproduction import Reproduction
@@ -358,6 +358,36 @@ def neighbours_are_tried_of_the_presets_that_the_space_names(
     (folder / "paper.toml").write_text(few.replace("steps = 3", 'steps = 3\naround = ["fat"]'))
     with pytest.raises(InputError, match=r"paper\.toml: space: around: unknown preset 'fat', did you mean 'far'\?"):
         searching.load(load(folder))
+
+
+def a_preset_may_be_left_out_of_the_quick_form(
+    folder: Path, simulator: Simulator, aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    del simulator
+    far = 'presets.far = { says = "far", levels = { target = "5ms", rate = "10mbit" }, quick = "no" }\n'
+    (folder / "paper.toml").write_text(PAPER.replace("presets.printed", far + "presets.printed", 1))
+    paper = load(folder)
+    assert {*searching.load(paper).presets} == {"far", "printed"}
+    assert {*searching.load(paper, quick=True).presets} == {"printed"}
+    monkeypatch.setattr(shipped, "experiments", lambda: folder.parent)
+    claims = []
+    for asked, run in (([], {"far", "printed"}), (["--quick"], {"printed"}), (["--quick", "--preset", "far"], {"far"})):
+        out = str(tmp_path / f"out{len(asked)}")
+        ended = aqmlab("reproduce", "s-pie", "--no-robustness", *asked, "--out", out, "--json", f"{out}.json", "-q")
+        assert ended.status == 0, ended.err
+        claims.append(json.loads(Path(f"{out}.json").read_text())["claims"])
+        assert {one["preset"] for one in claims[-1]} == run
+        assert ("It does not run far." in (Path(out) / "s-pie.html").read_text()) == ("far" not in run)
+    # Its verdicts are those that are stored.
+    stored = [{**one, "verdict": "not testable" if one["preset"] == "far" else one["verdict"]} for one in claims[0]]
+    generated.write(folder, stored)
+    quick = run_paper(load(folder), ["printed"], folder=tmp_path / "again", quick=True, robustness=False)
+    assert quick.left_out == ["far"]
+    table = summary.of_reproduction(quick)
+    assert {one.id for one in table} == {one["id"] for one in stored}
+    differ = [one for one in table if one.verdict != Verdict.NOT_TESTABLE]
+    assert len(differ) >= 2
+    assert all(one.others == {"far": Verdict.NOT_TESTABLE} for one in differ)
 
 
 def scenarios_that_share_a_run_get_their_own_measures_of_it(folder: Path, simulator: Simulator, tmp_path: Path) -> None:

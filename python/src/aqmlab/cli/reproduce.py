@@ -117,12 +117,12 @@ def reproduce(
         searching.load(one)
     folder = store.dated("reproduce") if out is None else out
     own = [LIVE] if live or (beyond and not checkup.refusal()) else []
-    presets = {one.name: [] if live else [preset] if preset else list(one.presets) for one in chosen}
+    presets = {one.name: [] if live else [preset] if preset else list(one.run_presets(quick=quick)) for one in chosen}
     workspace.check(folder, {name: [*several, *own] for name, several in presets.items()})
     found: list[Reproduction] = []
     with show.watching(show.Bars, folder, dated=out is None, quiet=quiet) as bar, workspace.held(folder):
         for one in chosen:
-            wanted = list(one.presets) if preset is None else [preset]
+            wanted = list(one.run_presets(quick=quick)) if preset is None else [preset]
             found.append(
                 papers.run_paper(
                     one,

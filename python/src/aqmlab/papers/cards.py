@@ -216,7 +216,8 @@ def limits(reproduction: Reproduction) -> str:
         if has_full
         else "verdicts of the full form are not kept with it"
     )
-    return f"The quick form, with fewer seeds or points, {decided}{where}; {full}."
+    without = f" It does not run {listed(reproduction.left_out)}." if reproduction.left_out else ""
+    return f"The quick form, with fewer seeds or points, {decided}{where}; {full}.{without}"
 
 
 def _chart(table: ClaimTable) -> Chart | None:

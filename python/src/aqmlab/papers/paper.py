@@ -45,10 +45,14 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named configuration: what it is, and the levels of the factors that differ from the scenario files."""
+    """A named configuration: what it is, and the levels of the factors that differ from the scenario files.
+
+    One whose runs do not fit into a quick form ``is_quick`` not: its verdicts there are the stored ones.
+    """
 
     says: str
     levels: Mapping[str, str]
+    is_quick: bool = True
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,10 @@ class Paper:
         """Return the scenario files of a preset (or of ``beyond``) by their names."""
         folder = self.folder / (BEYOND if preset == BEYOND else SCENARIOS)
         return {path.stem: path for path in sorted(folder.glob("*.toml")) if self._needs(path.stem)}
+
+    def run_presets(self, *, quick: bool) -> dict[str, Preset]:
+        """Return the presets that are run unless one is named."""
+        return {name: one for name, one in self.presets.items() if one.is_quick or not quick}
 
     @property
     def sampled(self) -> dict[str, Path]:
@@ -237,7 +245,8 @@ def _is_live(claim: Claim) -> bool:
 
 
 def _preset(table: Table, factors: Sequence[Factor]) -> Preset:
-    found = Preset(table.text("says"), plan.levels(table, factors))
+    is_quick = table.choice("quick", ("yes", "no"), "yes") == "yes"
+    found = Preset(table.text("says"), plan.levels(table, factors), is_quick)
     table.done()
     return found
 

@@ -43,6 +43,13 @@ class Reproduction:
         """The presets that were run."""
         return list(self.results)
 
+    @property
+    def left_out(self) -> list[str]:
+        """The presets that a quick form does not run."""
+        if not self.quick:
+            return []
+        return [name for name, one in self.paper.presets.items() if not one.is_quick and name not in self.results]
+
     @functools.cached_property
     def judgements(self) -> dict[str, list[Judgement]]:
         """The claims judged, by preset; none where only live packets were run."""

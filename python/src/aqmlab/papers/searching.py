@@ -35,7 +35,7 @@ def load(paper: Paper, *, quick: bool = False) -> Search:
     path = paper.folder / FILE
     if paper.sampling is None:
         raise InputError(f"paper '{paper.name}' has no search: there is no [space] in {path}")
-    levels = {name: preset.levels for name, preset in paper.presets.items()}
+    levels = {name: preset.levels for name, preset in paper.run_presets(quick=quick).items()}
     return plan.search(paper.sampling, paper.factors, levels, paper.sampled, f"{path}: ", quick=quick)
 
 

@@ -80,9 +80,9 @@ def of_reproduction(reproduction: Reproduction) -> list[Line]:
         preset: {one.claim.id: stored(one) for one in judgements}
         for preset, judgements in reproduction.judgements.items()
     }
-    robustness = reproduction.robustness if reproduction.space else paper.generated.robustness.get("claims", {})
+    kept = paper.generated.robustness.get("claims", {})
     if not reproduction.quick:
-        return lines(paper, found, robustness)
+        return lines(paper, found, reproduction.robustness if reproduction.space else kept)
     full = {preset: paper.generated.verdicts.get(preset, {}) for preset in found}
     open_ones = {
         (preset, claim)
@@ -95,7 +95,13 @@ def of_reproduction(reproduction: Reproduction) -> list[Line]:
         for preset, judged in found.items()
     }
     main = _main(paper, best)
-    return [replace(one, is_stored=(main, one.id) in open_ones) for one in lines(paper, best, robustness)]
+    claims = {claim for judged in best.values() for claim in judged}
+    for preset in reproduction.left_out:
+        of = paper.generated.verdicts.get(preset, {})
+        best[preset] = {claim: one for claim, one in of.items() if claim in claims}
+    # Few configurations decide little: what a claim is sensitive to is what the full form found, too.
+    table = lines(paper, best, {**reproduction.robustness, **kept}, main)
+    return [replace(one, is_stored=(main, one.id) in open_ones) for one in table]
 
 
 def of_folder(paper: Paper) -> list[Line]:
@@ -104,14 +110,17 @@ def of_folder(paper: Paper) -> list[Line]:
 
 
 def lines(
-    paper: Paper, found: Mapping[str, Mapping[str, Stored]], robustness: Mapping[str, Mapping[str, object]]
+    paper: Paper,
+    found: Mapping[str, Mapping[str, Stored]],
+    robustness: Mapping[str, Mapping[str, object]],
+    main: str | None = None,
 ) -> list[Line]:
-    """Return a line for each claim that was judged in the paper's main preset, or in the first that was run.
+    """Return a line for each claim that was judged in one preset: the paper's main one, or the first that was run.
 
     The paper's headline statements come first.
     """
     run = [preset for preset in paper.presets if found.get(preset)]
-    main = _main(paper, found)
+    main = _main(paper, found) if main is None else main
     table = [
         _line(claim, {preset: found[preset][claim.id] for preset in run if claim.id in found[preset]}, main, robustness)
         for claim in paper.claims

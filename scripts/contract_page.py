@@ -69,6 +69,9 @@ NOTATION = (
     Notation("rate", "bits per second", ("10mbit", "1gbit"), BY_NAME["rate"].read),
     Notation("time", "a number with its unit", ("40ms", "2s"), BY_NAME["rtt"].read),
     Notation("size", "bytes", ("14b",), BY_NAME["overhead"].read),
+    Notation(
+        "kind of link", "KIND key value ...", ("rate 50mbit", "backoff rate 10mbit until arrival"), BY_NAME["link"].read
+    ),
     Notation("named link", "NAME=KEY VALUE...", ("vdsl=rate 50mbit rtt 20ms",), links.parse),
     Notation("range of a sweep", "FROM..TO*N, or N and log", ("1ms..20ms*8", "1ms..100ms*8log"), Range.parse),
     Notation("design of a sweep", "grid, latin*N or sobol*N", ("grid", "latin*30", "sobol*64"), Design.parse),

@@ -36,6 +36,7 @@ from aqmlab.scenario.kinds import (
     SourceKind,
     Transport,
 )
+from aqmlab.scenario.links import KINDS as KINDS_OF_LINK
 from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
@@ -66,6 +67,7 @@ def pages() -> dict[str, str]:
         "transports.md": transports(),
         "papers.md": papers(),
         "sources.md": sources(),
+        "links.md": links(),
         "topologies.md": topologies(),
         "programs.md": programs(),
         "tc.md": tc(),
@@ -364,6 +366,28 @@ def topologies() -> str:
     for one in KINDS_OF_TOPOLOGY:
         keys = ((f"`{key.name}`", key.default, key.takes, key.help) for key in one.keys)
         lines += ["", f"## {one.name}", "", *_table(HEAD[:4], keys)]
+    return "\n".join(lines) + "\n"
+
+
+def links() -> str:
+    """Return the page about kinds of links."""
+    lines = [
+        "# Links",
+        "",
+        'Written by `make docs`. `--link "KIND key value ..."` says what the bottleneck is; `--rate R` is short',
+    ]
+    lines += [
+        "for `rate R`, `--link-trace FILE` for `trace FILE`. Files have `link = ...`, Python `link=...`; a link of a"
+    ]
+    lines += ["topology's file has `kind = ...`, and links on one `medium` share it.", ""]
+    rows = ((f"`{one['name']}`", one["summary"], one["reference"]) for one in KINDS_OF_LINK.values())
+    lines += _table(("Kind", "What it is", "Defined by"), rows)
+    for one in KINDS_OF_LINK.values():
+        keys = ((f"`{p['name']}`", p["default"], p["range"], p["help"], p["reference"]) for p in one["params"])
+        lines += ["", f"## {one['name']}", "", *_table(HEAD, keys)]
+        if one["is_shared"]:
+            own = ", ".join(f"`{name}`" for name in one["of_link"]) or "nothing"
+            lines += ["", f"Both directions of a dumbbell are on one medium. Links of a medium may differ in {own}."]
     return "\n".join(lines) + "\n"
 
 

@@ -104,4 +104,5 @@ def a_wrong_text_is_refused_alike_through_every_door(aqmlab: Command, tmp_path: 
 
 
 def there_are_sixty_of_each() -> None:
-    assert [len(one) for one in (RIGHT, WRONG, SCENARIOS, REFUSALS)] == [60, 60, 60, 60]
+    assert len(RIGHT) == len(SCENARIOS) >= 60
+    assert len(WRONG) == len(REFUSALS) >= 60

@@ -24,7 +24,7 @@ from conftest import ROOT
 import aqmlab
 from aqmlab import _native
 from aqmlab.engine import native
-from aqmlab.scenario import registry, topologies
+from aqmlab.scenario import links, registry, topologies
 from aqmlab.scenario.flows import parse_all
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.scenario.options import SETTINGS, Option
@@ -130,6 +130,9 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"topology {topology.name}", {**PLAIN, "aqm": "fq_codel", **settings, "flows": ["6*cubic", "2*voip"]}
     bus = {"topology": "bus:clients=6:access=backoff", "rtt": "2ms"}
     yield "bus with backoff", {**PLAIN, **bus, "aqm": "fq_codel", "flows": ["6*cubic", "2*voip"]}
+    # That of recordings has its own below; Wi-Fi needs the nodes of its stations.
+    for kind in (kind for kind in links.KINDS if kind not in ("trace", "wifi")):
+        yield f"link {kind}", {**PLAIN, "link": kind, "aqm": "fq_codel", "flows": MIXED}
     for program in json.loads(_native.programs()):
         switched = _switched(PROGRAMS.get(program["name"], program["name"]))
         flows = ["3*cubic:dscp=46:ecn=classic", "1*qcn", "1*pmqecn:dscp=26"]

@@ -34,6 +34,26 @@ def each_link_is_a_scenario_of_its_name(aqmlab: Command) -> None:
     assert len(figure.panels) == 2
 
 
+def a_link_has_a_kind_and_a_named_link_may_begin_with_one(aqmlab: Command) -> None:
+    line = ("--rtt", "20ms", *BASE, "--out")
+    assert aqmlab("compare", "--link", "turns rate 6mbit", *line, "kind").status == 0
+    assert (load("kind").scenarios[0]["link"], load("kind").scenarios[0]["rate"]) == ("turns rate 6mbit", "6mbit")
+    ended = aqmlab("compare", "--link", "air=turns rate 6mbit rtt 20ms", "--link", "line=rate 6mbit", *line, "named")
+    assert ended.status == 0, ended.err
+    assert ended.out.startswith("2 links: air (turns 6 Mbit/s), line (6 Mbit/s) · 20 ms · 2 cubic")
+    named = load("named")
+    assert [one["link"] for one in named.scenarios] == ["turns rate 6mbit", "rate"]
+    # What comes back takes its turn: a shared medium carries less than a line of its own in each direction.
+    air, line = named.runs.filter(aqm="fifo").group_by("link", maintain_order=True).agg("utilization")["utilization"]
+    assert air.mean() < line.mean()
+    # A rate is the short form of its kind.
+    short: Any = {"rtt": "20ms", "aqm": "fifo", "duration": "1s", "seeds": 1}
+    same = [
+        compare(**one, **short).runs["qdelay_mean_ms"].item() for one in ({"link": "rate 6mbit"}, {"rate": "6mbit"})
+    ]
+    assert same[0] == same[1]
+
+
 def a_link_is_added_to_a_folder(aqmlab: Command) -> None:
     assert aqmlab("compare", *TWO, *BASE, "--rtt", "50ms", "--out", "out", "-q").status == 0
     ended = aqmlab("compare", *TWO, "--link", "wan=rate 6mbit rtt 90ms", *BASE, "--rtt", "50ms", "--out", "out")
@@ -44,7 +64,9 @@ def a_link_is_added_to_a_folder(aqmlab: Command) -> None:
 @pytest.mark.parametrize(
     ("links", "says"),
     [
-        (["rate 5mbit"], "--link: 'rate 5mbit' is not NAME=KEY VALUE ..., as vdsl=rate 50mbit rtt 20ms"),
+        (["tunrs rate 5mbit"], "--link: unknown link kind 'tunrs', did you mean 'turns'?"),
+        (["turns rate 5mbit", "a=rate 6mbit"], "--link: several links need names, as 'vdsl=rate 50mbit'"),
+        (["=rate 5mbit"], "--link: '=rate 5mbit' is not NAME=KEY VALUE ..., as vdsl=rate 50mbit rtt 20ms"),
         (["a=rate"], "--link: 'a=rate' is not NAME=KEY VALUE ..., as vdsl=rate 50mbit rtt 20ms"),
         (["a=rats 5mbit"], "--link: 'a': unknown key 'rats', did you mean 'rate'?"),
         (["a=rate 5mbit rate 6mbit"], "--link: 'a': 'rate' is given twice"),

@@ -376,6 +376,10 @@ def runs_by_other_code_or_another_kernel_are_not_taken(tmp_path: Path, monkeypat
         ({"flows": "1*cubic:rtt=20ms:mss=1000b"}, "flows: '1*cubic' does not run live with rtt=20ms, mss=1000b"),
         ({"flows": ["1*cubic", "1*cbr:rate=1mbit:start=1s"]}, "flows: '1*cbr' does not run live with start=1s"),
         ({"flows": "1*bbr3"}, "flows: 'bbr3' does not run live: bulk transfers of"),
+        (
+            {"rate": None, "link": "turns rate 5mbit"},
+            "link: 'turns rate 5mbit' does not run live: a link is of kind rate or trace",
+        ),
         ({"device_ring": "8p"}, "device_ring: '8p' does not run live: a link has no such setting"),
         ({"access_rate": "10gbit"}, "access_rate: '10gbit' does not run live: a link has no such setting"),
         ({"topology": "parking-lot"}, "topology: 'parking-lot' does not run live: a link has no such setting"),

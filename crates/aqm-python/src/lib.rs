@@ -67,7 +67,7 @@ mod _native {
     #[pymodule_export]
     use crate::metrics::metrics;
     #[pymodule_export]
-    use crate::options::{options, read_option, write_option};
+    use crate::options::{link_kinds, options, read_link, read_option, write_option};
     #[pymodule_export]
     use crate::panics::{defect, panic};
     #[pymodule_export]

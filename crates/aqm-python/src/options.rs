@@ -1,6 +1,9 @@
 //! The declarations of options, as JSON, and their notation.
 
 use crate::error::{input, wrong};
+use aqm_core::params::ParamSpec;
+use aqm_path::kind::{Capacity, KindSpec, LinkKind, Service};
+use aqm_path::kinds::KINDS;
 use aqm_sim::scenario::Scenario;
 use aqm_sim::scenario::options::{Form, OPTIONS, OptionSpec, find};
 use pyo3::prelude::*;
@@ -25,6 +28,46 @@ pub(crate) fn write_option(name: &str, value: &str) -> PyResult<String> {
     Ok(declared(name)?.write(&serde_json::from_str(value).map_err(input)?))
 }
 
+/// What a kind of link with its parameters is: its canonical text, and the recording that it names. Returns JSON.
+#[pyfunction]
+pub(crate) fn read_link(text: &str) -> PyResult<String> {
+    let spec = KindSpec::parse(text, KINDS).map_err(wrong)?;
+    let recording = match spec.capacity() {
+        Capacity::Trace(name) => Some(name),
+        Capacity::OfPath | Capacity::Rate(_) => None,
+    };
+    let is_recorded = matches!(spec.kind().service, Service::Opportunities);
+    Ok(json!({"kind": spec.kind().name, "text": spec.to_string(), "recording": recording, "is_recorded": is_recorded})
+        .to_string())
+}
+
+/// The kinds of links as JSON: their declarations.
+#[pyfunction]
+pub(crate) fn link_kinds() -> String {
+    let param = |param: &ParamSpec| {
+        json!({
+            "name": param.name,
+            "unit": param.kind.unit(),
+            "default": param.default.to_string(),
+            "range": param.range_text(),
+            "auto": param.auto,
+            "help": param.help,
+            "reference": param.reference,
+        })
+    };
+    let kind = |kind: &&LinkKind| {
+        json!({
+            "name": kind.name,
+            "summary": kind.summary,
+            "reference": kind.reference,
+            "params": kind.params.iter().map(param).collect::<Value>(),
+            "of_link": kind.of_link,
+            "is_shared": kind.service.is_shared(),
+        })
+    };
+    KINDS.iter().map(kind).collect::<Value>().to_string()
+}
+
 fn declared(name: &str) -> PyResult<&'static OptionSpec> {
     find(name).ok_or_else(|| input(format!("there is no option '{name}'")))
 }
@@ -43,6 +86,7 @@ fn option(option: &OptionSpec) -> Value {
         Form::Loss => "loss",
         Form::Reorder => "reorder",
         Form::Slots => "slots",
+        Form::Link => "link",
         Form::Count => "count",
         Form::Names => "names",
         Form::Switch(_) => "switch",

@@ -11,6 +11,8 @@ use aqm_core::link::Link;
 use aqm_core::random::Random;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Size, Span};
+use aqm_path::kind::{self, KindSpec, Service};
+use aqm_path::kinds::KINDS;
 use aqm_sim::scenario::options::{OPTIONS, OptionSpec};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
 use aqm_sim::switch::declaration::Info as ProgramInfo;
@@ -96,7 +98,8 @@ pub struct Resolved {
 /// assert_eq!(scenario.flows[0].start_ns, (0, 1_000_000_000));
 /// ```
 pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputError> {
-    let (capacity, rate) = capacity(options, host)?;
+    let link = link(options)?;
+    let (capacity, rate) = capacity(options, host, link.as_ref())?;
     let mut fields = Map::new();
     for option in OPTIONS.iter().filter(|option| option.has_field()) {
         fields.insert(option.field.to_owned(), value(option, options)?);
@@ -128,6 +131,9 @@ pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputErro
     let around = Surroundings { rate, rtt, files: host.files, programs: host.programs, limit: host.limit };
     let layout = topology::read(options.text("topology"), &around)?;
     let measure = ports(options, layout.as_ref())?;
+    // A rate and a trace are the scenario's capacity.
+    let shared = link.filter(|link| link.kind().service.is_shared()).map(|link| link.to_string());
+    fields.insert("link".to_owned(), json!(shared));
     fields.insert("aqm".to_owned(), aqm.into());
     fields.insert("capacity".to_owned(), json!(capacity));
     fields.insert("warmup_ns".to_owned(), warmup.span.as_nanos().into());
@@ -219,8 +225,43 @@ pub fn sample_ns(duration: Span) -> u64 {
     even.max(SHORTEST_SAMPLE.as_nanos())
 }
 
-fn capacity(options: &Options, host: &Host<'_>) -> Result<(Capacity, Rate), InputError> {
-    match (host.link_trace, options.texts("rate").next()) {
+/// The kind of the bottleneck's link, if one is given.
+fn link(options: &Options) -> Result<Option<KindSpec>, InputError> {
+    let text = options.texts("link").next();
+    text.map(|text| KindSpec::parse(text, KINDS)).transpose().map_err(|error| error.of_option("link"))
+}
+
+fn capacity(
+    options: &Options,
+    host: &Host<'_>,
+    link: Option<&KindSpec>,
+) -> Result<(Capacity, Rate), InputError> {
+    let given = options.texts("rate").next();
+    let refused =
+        |link: &KindSpec, problem: &str| Err(InputError::value(&link.to_string(), problem).of_option("link"));
+    match (link, link.map(KindSpec::capacity)) {
+        (Some(link), Some(kind::Capacity::Rate(_))) if given.is_some() => {
+            return refused(link, "has a rate of its own: leave the other out");
+        }
+        (Some(link), Some(kind::Capacity::Rate(_))) if host.link_trace.is_some() => {
+            return refused(link, "has a rate of its own: leave the link trace out");
+        }
+        (_, Some(kind::Capacity::Rate(rate))) => {
+            return Ok((Capacity::RateBps(rate.as_bits_per_sec()), rate));
+        }
+        (Some(link), _)
+            if matches!(link.kind().service, Service::Opportunities) && host.link_trace.is_none() =>
+        {
+            return refused(link, "names no recording that is there");
+        }
+        (Some(link), _)
+            if !matches!(link.kind().service, Service::Opportunities) && host.link_trace.is_some() =>
+        {
+            return refused(link, "is no recorded link: leave the link trace out");
+        }
+        _ => {}
+    }
+    match (host.link_trace, given) {
         (Some((name, mean)), None) => Ok((Capacity::Trace(name.to_owned()), mean)),
         (Some(_), Some(_)) => {
             Err(InputError::new("contradicts the link trace: give one of them").of_option("rate"))

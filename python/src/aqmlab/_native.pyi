@@ -67,6 +67,7 @@ __all__ = [
     "format_span",
     "is_tc",
     "link",
+    "link_kinds",
     "metrics",
     "options",
     "overflow_victim",
@@ -81,6 +82,7 @@ __all__ = [
     "pmqecn_queue",
     "pmqecn_solve",
     "programs",
+    "read_link",
     "read_option",
     "replay_link",
     "resolve_aqm",
@@ -314,6 +316,12 @@ def metrics() -> str:
 
 def options() -> str:
     """Return the declarations of options, and the fields of a scenario in their order, as JSON."""
+
+def link_kinds() -> str:
+    """Return the declarations of the kinds of links, as JSON."""
+
+def read_link(text: str) -> str:
+    """Read a kind of link with its parameters; return what it is, as JSON. Raises `InputError`."""
 
 def read_option(name: str, text: str) -> str:
     """Return a value of an option in base units, as JSON. Raises `InputError`."""

@@ -140,7 +140,7 @@ def compare(
     engine: str = engines.DEFAULT,
     no_size_check: bool = False,
     until_ci: str | None = None,
-    link: Mapping[str, str] | None = None,
+    link: str | Mapping[str, str] | None = None,
     baseline: str | os.PathLike[str] | None = None,
     **options: Unpack[Keywords],
 ) -> Result:
@@ -162,7 +162,8 @@ def compare(
         no_size_check: skip the check of runs, events and memory before the first run.
         until_ci: as ``"5%"`` or ``"5%:metric=goodput_mbit:most=100"``: more seeds, until half the interval of a metric
             (`qdelay_mean_ms`) is at most this share of its mean for every AQM; ``seeds`` is then the pilot.
-        link: links by name, as ``{"vdsl": "rate 50mbit rtt 20ms", "dsl": "rate 6mbit rtt 40ms"}``: a scenario for each.
+        link: kind of the bottleneck's link, as ``"turns rate 20mbit"``; or links by name, as
+            ``{"vdsl": "rate 50mbit rtt 20ms", "dsl": "rate 6mbit rtt 40ms"}``: a scenario for each.
         baseline: folder of an earlier result of the same scenario: `Result.changes` says what changed since, and so
             does the report.
         options: those of `Keywords`, as ``rate="10mbit"``; ``aqmlab compare --help`` explains each.
@@ -192,6 +193,7 @@ def sweep(
     sweep: Mapping[str, Any],
     aqm: str | type[AQM] | Sequence[str | type[AQM]],
     design: str = "grid",
+    link: str | None = None,
     jobs: int | None = None,
     executor: Executor | None = None,
     shard: str | None = None,
@@ -210,6 +212,7 @@ def sweep(
         aqm: one discipline or several, as ``"codel target $target"``; the others are compared with the first.
         design: ``grid`` for all combinations; ``latin*N`` or ``sobol*N`` for a sample of N, for which ranges need no
             number of values.
+        link: kind of the bottleneck's link, as ``"turns rate 20mbit"``.
         jobs: runs in parallel; one per core unless given. The result does not depend on it.
         executor: makes the runs in other processes or on other machines, in place of threads of this process.
         shard: as ``"3/20"``, makes only this part of the runs, into ``out``, without a report; see `merge`.
@@ -229,7 +232,7 @@ def sweep(
     [10.0, 10.0, 40.0, 40.0]
 
     """
-    values: dict[str, Any] = {"aqm": _named(aqm), **options}
+    values: dict[str, Any] = {"aqm": _named(aqm), "link": link, **options}
     asked = scenario.swept(values, sweep, design, allow_unequal_buffers=allow_unequal_buffers)
     folder = None if out is None else Path(out)
     until = None if until_ci is None else Precision.parse(until_ci)
@@ -313,6 +316,8 @@ def merge(
 
 def _asked(values: dict[str, Any], link: Any, title: str, *, allow_unequal_buffers: bool) -> Experiment:
     """Return the experiment of a comparison: one scenario, or one for each named link."""
+    if isinstance(link, str):
+        values, link = {**values, "link": link}, None
     if link is None:
         return Experiment(title, (scenario.from_values(values, allow_unequal_buffers=allow_unequal_buffers),))
     if (

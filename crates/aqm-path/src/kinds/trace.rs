@@ -12,7 +12,7 @@ pub(super) static KIND: LinkKind = LinkKind {
         Kind::Name,
         Value::Auto,
         (0.0, 0.0),
-        "the recording: its file, one that comes with aqmlab, or steps:RATE*TIME,...",
+        "the recording: its file, or steps:RATE*TIME,...",
         "that of the scenario",
     )
     .or_auto("that of the scenario")],

@@ -74,7 +74,7 @@ impl Streams {
             ..scenario.clone()
         };
         let Layout { network, paths, recorded, .. } = match &few.topology {
-            None => dumbbell::layout(&few, &capacity, aqm, &Monitor::default())?,
+            None => dumbbell::layout(&few, &capacity, aqm, inputs, &Monitor::default())?,
             Some(topology) => topology::layout(&few, topology, &capacity, aqm, inputs)?,
         };
         let nodes = scenario.topology.as_ref().map(|topology| {

@@ -1,12 +1,15 @@
 //! The dumbbell: hosts on either side, one bottleneck in the middle.
 
 use super::graph::{Capacity, LinkId, LinkSpec, Network, NodeId, Queue};
-use super::path::{Layout, Path, measured_ports, paths_of_group};
+use super::kinds;
+use super::path::{Layout, Path, UNLIMITED, measured_ports, paths_of_group};
 use super::routes::Routes;
 use crate::report::{Monitor, RunError};
 use crate::scenario::Scenario;
+use crate::scenario::inputs::Inputs;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Span};
+use aqm_path::kind::KindSpec;
 
 /// Access links are this many times as fast as the bottleneck unless the scenario says otherwise.
 const ACCESS_FACTOR: u64 = 10;
@@ -16,10 +19,14 @@ pub(crate) fn layout(
     scenario: &Scenario,
     capacity: &Capacity,
     aqm: &Spec,
+    inputs: &Inputs,
     monitor: &Monitor,
 ) -> Result<Layout, RunError> {
     let go_on = || if monitor.report(0) { Ok(()) } else { Err(RunError::Cancelled) };
     let mut plan = Plan::new(scenario, capacity.clone(), aqm.clone());
+    if let Some(kind) = kinds::of_scenario(scenario, inputs)? {
+        plan.share(&kind)?;
+    }
     let mut pairs = Vec::new();
     for group in &scenario.flows {
         let rtt = Span::from_nanos(group.rtt_ns.unwrap_or(scenario.rtt_ns));
@@ -52,6 +59,7 @@ struct Plan {
     left: NodeId,
     right: NodeId,
     bottleneck: LinkId,
+    back: LinkId,
     bottleneck_delay: Span,
     access: Rate,
     default_rtt: Span,
@@ -81,16 +89,28 @@ impl Plan {
             name: Some("bottleneck".to_owned()),
         });
         let back = LinkSpec::plain(right, left, rate, bottleneck_delay);
-        network.link(LinkSpec { name: Some("back".to_owned()), ..back });
+        let back = network.link(LinkSpec { name: Some("back".to_owned()), ..back });
         Plan {
             network,
             left,
             right,
             bottleneck,
+            back,
             bottleneck_delay,
             access: Rate::from_bits_per_sec(access),
             default_rtt: Span::from_nanos(scenario.rtt_ns),
         }
+    }
+
+    /// Puts both directions of the bottleneck on one medium of this kind. What goes back waits in a FIFO without a limit.
+    fn share(&mut self, kind: &KindSpec) -> Result<(), RunError> {
+        let spec = Spec::parse(UNLIMITED).map_err(|error| RunError::Check(error.to_string()))?;
+        self.network.links[self.back].queue =
+            Queue::Discipline { spec, ring_packets: 1, random: "back".to_owned() };
+        for link in [self.bottleneck, self.back] {
+            self.network.join("bottleneck".to_owned(), kind.clone(), link);
+        }
+        Ok(())
     }
 
     /// Adds a sender and a receiver whose round trip takes `rtt`.

@@ -2,6 +2,7 @@
 
 use super::graph::Capacity;
 use crate::report::RunError;
+use crate::scenario::Scenario;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::topology::{LinkQueue, Topology, TopologyLink, refused};
 use aqm_core::discipline::Group;
@@ -22,8 +23,16 @@ pub(super) struct Serves {
     pub(super) shared: Option<KindSpec>,
 }
 
-/// What serves each link of a topology, at this capacity of the scenario.
+/// The kind of a scenario's bottleneck, if that is neither a line nor a recording.
+pub(super) fn of_scenario(scenario: &Scenario, inputs: &Inputs) -> Result<Option<KindSpec>, RunError> {
+    let spec = scenario.link.as_deref().map(|text| inputs.link_kind(text)).transpose();
+    let spec = spec.map_err(|error| RunError::Input(error.of_option("link")))?;
+    Ok(spec.filter(|spec| spec.kind().service.is_shared()))
+}
+
+/// What serves each link of a scenario's topology.
 pub(super) fn of_links(
+    scenario: &Scenario,
     topology: &Topology,
     capacity: &Capacity,
     inputs: &Inputs,
@@ -32,7 +41,17 @@ pub(super) fn of_links(
     let mut all = Vec::with_capacity(topology.links.len());
     for (number, link) in topology.links.iter().enumerate() {
         let place = || format!("link {number} ({}->{})", link.from, link.to);
-        let serves = of_link(link, capacity, inputs).map_err(|error| refused(place(), error))?;
+        let is_measured = number == topology.measured;
+        let usual = scenario.link.as_deref().filter(|_| is_measured);
+        let serves = of_link(link, usual, capacity, inputs).map_err(|error| refused(place(), error))?;
+        if is_measured && serves.capacity.mean_rate() != capacity.mean_rate() && link.rate_bps.is_none() {
+            let what = format!(
+                "its kind has a rate of {}, but the bottleneck has {}",
+                serves.capacity.mean_rate(),
+                capacity.mean_rate()
+            );
+            return Err(refused(place(), InputError::new(what)).into());
+        }
         if let (Some(name), Some(spec)) = (&link.medium, &serves.shared)
             && !media.entry(name).or_insert_with(|| spec.clone()).agrees(spec)
         {
@@ -52,8 +71,14 @@ pub(super) fn of_links(
     Ok(all)
 }
 
-fn of_link(link: &TopologyLink, scenario: &Capacity, inputs: &Inputs) -> Result<Serves, InputError> {
-    let text = link.kind.as_deref().or(link.medium.as_ref().map(|_| ON_A_MEDIUM));
+/// `usual` is the kind of a link that has none of its own.
+fn of_link(
+    link: &TopologyLink,
+    usual: Option<&str>,
+    scenario: &Capacity,
+    inputs: &Inputs,
+) -> Result<Serves, InputError> {
+    let text = link.kind.as_deref().or(usual).or(link.medium.as_ref().map(|_| ON_A_MEDIUM));
     let Some(text) = text else {
         return Ok(Serves { capacity: of_path(link, scenario), shared: None });
     };

@@ -54,7 +54,7 @@ pub(crate) fn paths_of_group(group: &FlowGroup) -> u32 {
 }
 
 /// A limit that no queue reaches.
-const UNLIMITED: &str = "fifo limit 1000000000p";
+pub(super) const UNLIMITED: &str = "fifo limit 1000000000p";
 
 /// The ports that a scenario measures, or else that of `bottleneck`. A port without a discipline gets a FIFO without
 /// a limit, so that its queue can be measured.

@@ -26,7 +26,7 @@ pub(crate) fn layout(
     inputs: &Inputs,
 ) -> Result<Layout, RunError> {
     let mut plan = Plan::default();
-    let kinds = kinds::of_links(topology, capacity, inputs)?;
+    let kinds = kinds::of_links(scenario, topology, capacity, inputs)?;
     for ((number, link), serves) in topology.links.iter().enumerate().zip(kinds) {
         let measured = number == topology.measured;
         let name = format!("{}->{}", link.from, link.to);

@@ -222,19 +222,44 @@ fn links_on_a_medium_agree_on_how_they_share_it() {
 }
 
 #[test]
+fn both_directions_of_a_dumbbell_are_on_the_medium_of_its_kind() {
+    let goodput = |kind: Option<&str>| {
+        let mut dumbbell = bottleneck("fifo limit 100p");
+        dumbbell.capacity = Capacity::RateBps(10 * MBIT);
+        dumbbell.link = kind.map(str::to_owned);
+        dumbbell.flows = vec![bulk("one", 1, newreno())];
+        run(&dumbbell).metrics["goodput_mbit"]
+    };
+    // An acknowledgment of 66 bytes for every other packet of 1514 takes its share of the medium.
+    let (line, medium) = (goodput(None), goodput(Some("turns")));
+    let share = 2.0 * 1514.0 / (2.0 * 1514.0 + 66.0);
+    assert!((medium / line - share).abs() < 0.005, "{line} {medium}");
+}
+
+#[test]
 fn a_kind_says_the_rate_of_its_link() {
     let served = |kind: &str| {
         let mut links = both("a", "b", 10, 1);
         links[0].kind = Some(kind.to_owned());
         links[0].rate_bps = None;
-        let mut graph = scenario("fifo limit 20p", both("a", "b", 10, 1).into(), 0);
-        graph.topology.as_mut().unwrap().links = links.into();
-        add(&mut graph, cbr("x", 10 * MBIT, 1500), &["a"], &["b"]);
+        let before = [tested(link("src", "a", 10, 1)), link("a", "src", 10, 1)];
+        let mut graph = scenario("fifo limit 20p", before.into_iter().chain(links).collect(), 0);
+        add(&mut graph, cbr("x", 10 * MBIT, 1500), &["src"], &["b"]);
         run(&graph).metrics["goodput_mbit"]
     };
     for (kind, rate) in [("rate 5mbit", 5.0), ("turns rate 4mbit", 4.0), ("rate", 10.0)] {
         assert!((served(kind) - rate * 1472.0 / 1514.0).abs() < 0.1, "{kind}: {}", served(kind));
     }
+    let mut measured = scenario("fifo limit 20p", both("a", "b", 10, 1).into(), 0);
+    add(&mut measured, cbr("x", 10 * MBIT, 1500), &["a"], &["b"]);
+    let first = &mut measured.topology.as_mut().unwrap().links[0];
+    (first.kind, first.rate_bps) = (Some("rate 5mbit".to_owned()), None);
+    let refused =
+        aqm_sim::run(&measured, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string();
+    assert!(
+        refused.contains("link 0 (a->b): its kind has a rate of 5mbit, but the bottleneck has 10mbit"),
+        "{refused}"
+    );
 }
 
 #[test]

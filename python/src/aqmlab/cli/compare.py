@@ -17,7 +17,7 @@ from aqmlab import scenario
 from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.files import shipped, system
 from aqmlab.scenario import Experiment
-from aqmlab.scenario.links import named_links
+from aqmlab.scenario.links import is_kind, named_links
 from aqmlab.scenario.options import BY_NAME, OPTIONS
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, about
 from aqmlab.vocabulary.units import parse_whole
@@ -124,9 +124,10 @@ class RunOptions:
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the command of a function; ``values`` are the options of a scenario, ``how`` those of `RunOptions`."""
-    options = {one.name: (Many if one.many else OptText, option(one.name)) for one in OPTIONS}
     of_run = get_type_hints(RunOptions, include_extras=True)
     hints = get_type_hints(function, include_extras=True)
+    # What a function declares itself it has in its own form.
+    options = {one.name: (Many if one.many else OptText, option(one.name)) for one in OPTIONS if one.name not in hints}
     parameters: list[inspect.Parameter] = []
     for one in inspect.signature(function).parameters.values():
         match one.name:
@@ -162,7 +163,9 @@ def compare(
     link: Annotated[
         Many,
         typer.Option(
-            "--link", metavar="NAME=KEY VALUE ...", help="A named link, as 'vdsl=rate 50mbit rtt 20ms'; one panel each."
+            "--link",
+            metavar="KIND ...",
+            help="Kind of the link, as 'turns rate 20mbit'; or named links, as 'vdsl=rate 50mbit rtt 20ms'.",
         ),
     ] = None,
     allow_unequal_buffers: Unequal = False,
@@ -178,6 +181,10 @@ def compare(
 
     aqmlab compare --link "vdsl=rate 50mbit rtt 20ms" --link "dsl=rate 6mbit rtt 40ms" --aqm fifo,codel
     """
+    if link and any(is_kind(one) for one in link):
+        if len(link) > 1:
+            raise about("--link", "several links need names, as 'vdsl=rate 50mbit'")
+        values, link = {**values, "link": link[0]}, None
     if link:
         experiment = named_links(values, link, "--", allow_unequal_buffers=allow_unequal_buffers)
     else:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 OWN = "Options"
 OPTIONS = {
     "Link": (
-        "rate", "down", "up", "down_trace", "up_trace", "rtt", "buffer", "link_trace", "topology", "measure",
-        "overhead", "device_ring", "placement", "access_rate",
+        "rate", "down", "up", "down_trace", "up_trace", "link", "rtt", "buffer", "link_trace", "topology",
+        "measure", "overhead", "device_ring", "placement", "access_rate",
         "loss", "jitter", "jitter_correlation", "reorder", "duplicate", "slot",
     ),
     "Traffic": ("flows", "capture", "server", "downloads", "uploads", "cc", "ecn"),

@@ -13,14 +13,14 @@ from aqmlab.live.directions import Line, lines
 from aqmlab.results import Result
 from aqmlab.scenario import Experiment, Plan, flows
 from aqmlab.scenario.options import OPTIONS, WIRE, Options
-from aqmlab.scenario.resolve import MSER5
+from aqmlab.scenario.resolve import MSER5, capacity
 from aqmlab.vocabulary.errors import InputError, about
 from aqmlab.vocabulary.units import NANOS_PER_SECOND
 
 # Options that a link has under the same name.
 SHARED = ("rtt", "overhead", *WIRE)
 # Those of the two directions, of the traffic, and of the runs.
-OWN = ("aqm", "rate", "link_trace", "buffer", "flows", "duration", "warmup", "seeds", "first_seed")
+OWN = ("aqm", "rate", "link", "link_trace", "buffer", "flows", "duration", "warmup", "seeds", "first_seed")
 # What the workload has of flows; the kernel's TCP is that of `profile=linux`, and stands for the default's.
 CARRIED = ("name=", "transport=", "rate=", "packet=", "profile=linux")
 # Congestion controls of scenarios, as the kernel calls them.
@@ -85,12 +85,12 @@ def planned(experiment: Experiment) -> Planned:
     except InputError as error:
         raise options.located(error) from None
     given = {name: options.text(name) for name in SHARED if options.texts(name)}
-    capacity = {name: text for name in ("rate", "link_trace") if (text := "".join(options.texts(name)))}
+    carried = capacity(options, plan)
     links: dict[str, tuple[Line, Line]] = {}
     for contestant, entry in zip(plan.contestants, plan.echo["aqm"], strict=True):
         # The spec has its limit by now, whatever the rule was.
         try:
-            links[contestant.label] = lines({**given, "aqm": entry["spec"]}, {"down": capacity, "up": capacity})
+            links[contestant.label] = lines({**given, "aqm": entry["spec"]}, {"down": carried, "up": carried})
         except InputError as error:
             raise options.located(error) from None
     return Planned(links, traffic, plan.seeds, control, f"{experiment.title}, live")

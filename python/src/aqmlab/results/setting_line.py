@@ -38,10 +38,10 @@ def sweep_line(result: Result) -> str:
     varied = [f"{name} {_values(values)}" for name, values in names.items() if name != LINK]
     scenario = result.scenarios[0]
     fixed = []
-    for name, write in (("rate", rate), ("rtt", span)):
-        values = {str(one.get(name) or "") for one in result.scenarios}
+    for name, write in (("rate", _rate), ("rtt", lambda one: span(one["rtt"]))):
+        values = {write(one) if one.get(name) else "" for one in result.scenarios}
         if len(values) == 1 and "" not in values:
-            fixed.append(write(values.pop()))
+            fixed.append(values.pop())
     settings = f"{len(result.points)} settings: {'; '.join(varied)}" if varied else ""
     flows = {(*one["flows"], *one["capture"]) for one in result.scenarios}
     traffic = _traffic(scenario) if len(flows) == 1 else ""
@@ -103,7 +103,10 @@ def _link(scenario: Mapping[str, Any]) -> list[str]:
 def _rate(scenario: Mapping[str, Any]) -> str:
     if scenario.get("link_trace"):
         return f"trace {Path(scenario['link_trace']).name} (mean {rate(scenario['link_trace_mean_rate'])})"
-    return rate(scenario["rate"]) if scenario.get("rate") else ""
+    shown = rate(scenario["rate"]) if scenario.get("rate") else ""
+    # An older folder knows no kinds.
+    kind = str(scenario.get("link") or "rate").split()[0]
+    return shown if kind == "rate" else f"{kind} {shown}"
 
 
 def _buffer(scenario: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from aqmlab import _native
@@ -214,9 +215,45 @@ class _Link:
 
 
 def _trace(options: Options) -> InputFile[LinkTrace] | None:
-    if not options.is_given("link_trace"):
+    """Return the recording: that of the link trace, or of the kind of the link."""
+    named = _recording(options)
+    if options.is_given("link_trace"):
+        if named:
+            raise options.error("link", f"names the recording '{named}', and so does the link trace: give one")
+        return _file(options, "link_trace", options.text("link_trace"), inputs.link_trace)
+    if not named:
         return None
-    return _file(options, "link_trace", options.text("link_trace"), inputs.link_trace)
+    placed = named if named.startswith(inputs.STEPS) else str((options.folder or Path()) / named)
+    return _file(options, "link", placed, inputs.link_trace)
+
+
+def _recording(options: Options) -> str:
+    """Return the recording that the kind of the link names, or none."""
+    return _kind(options)["recording"] or ""
+
+
+def _kind(options: Options) -> dict[str, Any]:
+    """Return the kind of the bottleneck's link."""
+    try:
+        found: dict[str, Any] = json.loads(_native.read_link(options.text("link")))
+    except InputError as error:
+        raise options.error("link", error) from None
+    return found
+
+
+def capacity(options: Options, plan: Plan) -> dict[str, str]:
+    """Return the options `rate` or `link_trace` of a bottleneck whose kind these are short for.
+
+    Raises:
+        InputError: for another kind.
+
+    """
+    kind = _kind(options)
+    if plan.base.settings["link"] is not None:
+        raise options.error("link", f"'{kind['text']}' does not run live: a link is of kind rate or trace there")
+    if plan.echo["rate"]:
+        return {"rate": plan.echo["rate"]}
+    return {"link_trace": kind["recording"] or options.text("link_trace")}
 
 
 def _resolved(

@@ -128,6 +128,8 @@ def _setting(option: Option) -> Schema:
             return {"type": "number", "minimum": option.low, "exclusiveMaximum": option.high}
         case "loss":
             return {"anyOf": [{"type": "number", "minimum": option.low, "maximum": option.high}, *_CHAINS]}
+        case "link":
+            return {"type": ["string", "null"], "minLength": 1}
         case "reorder":
             return _or_null(_object({"share": _PROBABILITY, "gap": {"type": "integer", "minimum": 1}}))
         case "slots":
@@ -189,7 +191,7 @@ def _several(option: Option) -> Schema:
 def _one(option: Option) -> Schema:
     """Return the schema of one value of an option; a ``$name`` may replace any part of it."""
     match option.form:
-        case "text" | "file" | "loss" | "reorder" | "slots":
+        case "text" | "file" | "loss" | "reorder" | "slots" | "link":
             return _TEXT
         case "count":
             return {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]+$"}, _NAMED]}

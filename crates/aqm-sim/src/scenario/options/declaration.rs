@@ -27,6 +27,8 @@ pub enum Form {
     Reorder,
     /// When packets leave a wire, as netem's slots.
     Slots,
+    /// A kind of link with its parameters.
+    Link,
     /// A whole number.
     Count,
     /// Names with commas between them, or `none`.

@@ -4,6 +4,8 @@ use super::declaration::{Form, NONE, OptionSpec};
 use aqm_core::input_error::InputError;
 use aqm_core::params::did_you_mean;
 use aqm_core::units::{Bytes, Rate, Size, Span, parse};
+use aqm_path::kind::KindSpec;
+use aqm_path::kinds::KINDS;
 use aqm_path::wire::{Loss, Reorder, Slots, percent};
 use serde_json::Value as Json;
 
@@ -35,6 +37,7 @@ impl OptionSpec {
             }))?,
             Form::Reorder => written_as_data(text.parse::<Reorder>())?,
             Form::Slots => written_as_data(text.parse::<Slots>())?,
+            Form::Link => KindSpec::parse(text, KINDS)?.to_string().into(),
             Form::Count => whole(text)?.into(),
             Form::Names => return names(text),
             Form::Choice(words) if words.contains(&text) => return Ok(text.into()),
@@ -102,6 +105,7 @@ impl OptionSpec {
             Form::Share | Form::Loss => format!("{low} to below {high}, as {}", self.example),
             Form::Reorder => Reorder::NOTATION.to_owned(),
             Form::Slots => Slots::NOTATION.to_owned(),
+            Form::Link => KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", "),
             Form::Span if high.is_infinite() => format!("a time{zero}"),
             Form::Rate if high.is_infinite() => format!("a rate{zero}"),
             _ if high.is_infinite() => format!("{} or more", bounded(low)),

@@ -22,6 +22,17 @@ pub static OPTIONS: &[OptionSpec] = &[
     .as_in("codel")
     .many(),
     OptionSpec::new("rate", Form::Rate, "", "R", "rate of the bottleneck, as 10mbit").as_in("10mbit"),
+    OptionSpec::new(
+        "link",
+        Form::Link,
+        "rate",
+        "KIND ...",
+        "kind of the bottleneck's link, as 'turns rate 20mbit'; --rate and --link-trace are short for two of them",
+    )
+    .as_in("turns rate 20mbit")
+    .or_null()
+    .to("link")
+    .left_out(),
     OptionSpec::new("rtt", Form::Span, "", "T", "base (propagation) round-trip time, as 40ms")
         .as_in("40ms")
         .to("rtt_ns"),
@@ -236,6 +247,10 @@ fields! {
         pub aqm: String,
         /// Capacity of the bottleneck.
         pub capacity: Capacity,
+        /// Kind of the bottleneck, as `KIND key value ...`, where it is neither a rate nor a trace. Of a dumbbell both directions
+        /// are of it, on one medium; of a topology the measured link, unless that has one of its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub link: Option<String>,
         /// Base (propagation) round-trip time of flows without one of their own, nanoseconds.
         pub rtt_ns: u64,
         /// Link-layer bytes added to every IP packet.

@@ -65,7 +65,7 @@ impl Setup {
         }
 
         let Layout { network, measured, paths, recorded } = match &scenario.topology {
-            None => dumbbell::layout(scenario, &capacity, aqm, monitor)?,
+            None => dumbbell::layout(scenario, &capacity, aqm, inputs, monitor)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, aqm, inputs)?,
         };
         let mut kinds = network.media.iter().flat_map(|medium| &medium.links);

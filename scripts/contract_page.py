@@ -129,6 +129,8 @@ SUMMARY = {
 }
 # Of `reproduce` alone.
 CLAIMS = "`claims` (of `reproduce`): `id`, `preset`, `verdict`, `paper`, `measured`, `why`, `robustness`."
+# Of Wi-Fi alone.
+NOT_MODELLED = "`not_modelled` (of results with stations): what the model of Wi-Fi leaves out."
 
 
 def sections() -> Iterator[Section]:
@@ -157,13 +159,15 @@ def sections() -> Iterator[Section]:
         "",
         CLAIMS,
         "",
+        NOT_MODELLED,
+        "",
     ]
     says += ["Verdicts: " + ", ".join(f"*{one.value}*" for one in Verdict) + "."]
     parts = (("Key", DOCUMENT), ("Key of a run", RUN), ("Key of the summary", SUMMARY))
     yield "JSON", says, [((head, "Meaning"), [(f"`{k}`", v) for k, v in keys.items()]) for head, keys in parts]
     known = [(f"`{one.name}`", one.unit or "1") for one in METRICS if not one.observer]
     says = ["Of the bottleneck, forward, after the warm-up."]
-    says += ["`class.NAME.` before a name is a group's, `port.NAME.` a port's."]
+    says += ["`class.NAME.` before a name is a group's, `port.NAME.` a port's, `station.NAME.` a station's."]
     yield "Metrics", [*says, "[Metrics](metrics.md) defines them."], [(("Name", "Unit"), known)]
     renamed = [(f"`{old}`", f"`{new}`", "option of a command") for old, new in COMMAND_OPTIONS.items()]
     renamed += [(f"`{old}`", f"`{new}`", "key of a scenario") for old, new in SCENARIO_KEYS.items()]

@@ -16,7 +16,7 @@ from aqmlab.cli.details import details
 from aqmlab.cli.heat import flipped, heat
 from aqmlab.cli.show import open_page
 from aqmlab.cli.terminal import Text
-from aqmlab.results import Result, over_settings, precision
+from aqmlab.results import Result, over_settings, precision, stations
 from aqmlab.results.brief import ALIKE, DIFFERS, brief
 from aqmlab.results.headline import Headline, headlines
 from aqmlab.results.setting_line import setting_line, span, sweep_line
@@ -36,6 +36,8 @@ def result(shown: Result, folder: Path, width: int, *, verbose: bool = False) ->
     if verbose:
         return Group(details(shown, width), "", _page(shown, folder))
     parts = _sweep(shown, width) if shown.points[0] else _scenario(shown)
+    left_out = stations.not_modelled(shown.rows)
+    parts += [Text(left_out, style="dim")] if left_out else []
     stopped = precision.words(shown)
     parts += [Text(stopped, style="dim")] if stopped else []
     warnings = [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]

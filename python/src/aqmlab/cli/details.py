@@ -91,8 +91,10 @@ def _table(rows: Sequence[Row], tables: Sheets, width: int) -> RenderableType:
     if tables.ports:
         note += f"; queue delay and loss (also of flows) at port {tables.first_port}"
     parts: list[RenderableType] = [_aligned(tables.summary, width), Text(note, style="dim")]
-    for sheet in tables.more:
+    for sheet in (*tables.more, *tables.stations):
         parts += ["", _aligned(sheet, width)]
+    if tables.not_modelled:
+        parts.append(Text(tables.not_modelled, style="dim"))
     return Group(*parts)
 
 

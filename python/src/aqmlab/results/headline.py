@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from aqmlab.results import stations
 from aqmlab.results.differences import QOE, Comparison
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.metrics import Metric
@@ -42,7 +43,8 @@ def headlines(result: Result, point: int = 0) -> list[Headline]:
     for aqm in result.aqms[1:]:
         own = [one for one in result.comparisons if one.aqm == aqm and one.point == point]
         if own:
-            found.append(Headline(aqm, own[0].reference, _words(result, own, point)))
+            of_stations = stations.words(result, point, own[0].reference, aqm)
+            found.append(Headline(aqm, own[0].reference, "; ".join([_words(result, own, point), *of_stations])))
     return found
 
 

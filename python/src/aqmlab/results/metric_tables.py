@@ -88,6 +88,22 @@ APPLICATION_COLUMNS = (
     Column("rpc_latency_mean_ms", "RPC latency", "mean, ms", 1.0, 1),
     Column("rpc_latency_p99_ms", "RPC latency", "99 %, ms", 1.0, 1),
 )
+# Columns of each station of Wi-Fi, if there are any: what it gets of the air, and where its packets wait.
+STATION_COLUMNS = (
+    Column("airtime_share", "Air", "% of it", 100.0, 1),
+    Column("delay_discipline_ms", "Delay", "AQM, ms", 1.0, 1),
+    Column("delay_driver_ms", "Delay", "driver, ms", 1.0, 1),
+    Column("delay_air_ms", "Delay", "air, ms", 1.0, 1),
+    Column("aggregate_mean_packets", "Aggregate", "packets", 1.0, 1),
+    Column("delay_reorder_ms", "Delay", "reorder, ms", 1.0, 1),
+    Column("retry_ratio", "Sent again", "%", 100.0, 1),
+    Column("collision_ratio", "Collisions", "%", 100.0, 1),
+)
+# Of the medium that they share.
+MEDIUM_COLUMNS = (
+    Column("busy_share", "Medium busy", "%", 100.0, 1),
+    Column("airtime_jain", "Jain index", "of airtime", 1.0, 3),
+)
 # What a kernel's TCP counts, if one has run.
 KERNEL_COLUMNS = (
     Column("kernel.segments", "Received", "segments", 1.0, 0),

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.results import groups, precision
+from aqmlab.results import groups, precision, stations
 from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import RUN
 from aqmlab.results.ranking import Ranking
@@ -34,6 +34,7 @@ def document(result: Result) -> dict[str, Any]:
         "scenario": scenario,
         "partial": result.is_partial,
         "warnings": result.warnings,
+        **({"not_modelled": list(stations.NOT_MODELLED)} if stations.names(result.rows) else {}),
         "runs": _runs(result),
         "summary": [_tagged(result, row.point, _estimate(row)) for row in result.rows],
         "family": family(result),

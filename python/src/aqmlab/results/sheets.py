@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aqmlab.results.metric_tables import (
+    ABSENT,
     APPLICATION_COLUMNS,
     COLUMNS,
     FLOW_COLUMNS,
     GROUP_COLUMNS,
     KERNEL_COLUMNS,
+    MEDIUM_COLUMNS,
     PING_COLUMNS,
     PORT_COLUMNS,
+    STATION_COLUMNS,
     Column,
     Lines,
     cells,
@@ -24,6 +27,7 @@ from aqmlab.results.metric_tables import (
     occasional_cells,
 )
 from aqmlab.results.ports import port_cells
+from aqmlab.results.stations import not_modelled, station_cells
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -40,11 +44,16 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Sheets:
-    """The tables of one scenario; those without lines are absent."""
+    """The tables of one scenario; those without lines are absent.
+
+    ``stations`` are those of Wi-Fi, which follow all others, and ``not_modelled`` says what its model leaves out.
+    """
 
     summary: Sheet
     ports: Sheet | None
     more: Sequence[Sheet]
+    stations: Sequence[Sheet] = ()
+    not_modelled: str = ""
 
     @property
     def first_port(self) -> str:
@@ -54,7 +63,7 @@ class Sheets:
 
 def sheets(result: Result) -> list[Sheets]:
     """Return the tables of every scenario, each column in one unit throughout."""
-    columns, ports, flows, applications, pings, groups, kernel = (
+    columns, ports, flows, applications, pings, groups, kernel, stations, medium = (
         in_units(columns, result.shown_rows)
         for columns in (
             COLUMNS,
@@ -64,6 +73,8 @@ def sheets(result: Result) -> list[Sheets]:
             PING_COLUMNS,
             GROUP_COLUMNS,
             KERNEL_COLUMNS,
+            STATION_COLUMNS,
+            MEDIUM_COLUMNS,
         )
     )
     found = []
@@ -79,9 +90,34 @@ def sheets(result: Result) -> list[Sheets]:
             _sheet(("AQM",), kernel, occasional_cells(result.aqms, rows, kernel)),
         )
         summary = cells(result.aqms, rows, columns)
-        shown = [sheet for sheet in more if sheet is not None]
-        found.append(Sheets(Sheet(("AQM",), filled(columns, summary), summary), at_ports, shown))
+        of_stations = (
+            _of_stations(stations, station_cells(result.aqms, rows, stations)),
+            _sheet(("AQM",), medium, occasional_cells(result.aqms, rows, medium)),
+        )
+        found.append(
+            Sheets(
+                Sheet(("AQM",), filled(columns, summary), summary),
+                at_ports,
+                _present(more),
+                _present(of_stations),
+                not_modelled(rows),
+            )
+        )
     return found
+
+
+def _present(found: Sequence[Sheet | None]) -> list[Sheet]:
+    return [sheet for sheet in found if sheet is not None]
+
+
+def _of_stations(columns: Sequence[Column], lines: Lines) -> Sheet | None:
+    """Return the table of stations, without what never happened: without losses nothing waits to be put in order."""
+    cells = {column.metric: [line[column.metric].value for line in lines.values()] for column in columns}
+    return _sheet(("Station", "AQM"), [one for one in columns if any(map(_is_some, cells[one.metric]))], lines)
+
+
+def _is_some(value: str) -> bool:
+    return value != ABSENT.value and float(value) != 0.0
 
 
 def _sheet(heads: Sequence[str], columns: Sequence[Column], lines: Lines) -> Sheet | None:

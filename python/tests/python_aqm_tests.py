@@ -194,6 +194,20 @@ class Hourglass(aqmlab.AQM):
         return self.free if self.queue else None
 
 
+def a_field_that_a_packet_has_not_is_answered_with_those_that_it_has() -> None:
+    class Waits(aqmlab.AQM):
+        def enqueue(self, packet: _native.Packet, now: int) -> None:
+            self.queue.append(packet)
+            assert not hasattr(packet, "sojourn")
+            assert now >= packet.arival  # type: ignore[attr-defined]
+
+    says = r"unknown field of a packet 'arival', did you mean 'arrival'\?"
+    with pytest.raises(aqmlab.InputError, match=says) as found:
+        aqmlab.compare(aqm=Waits, **SCENARIO)
+    fields = {name for name in dir(_native.Packet) if not name.startswith("_")}
+    assert str(found.value).partition("known are ")[2].partition(" (")[0] == ", ".join(sorted(fields))
+
+
 def a_registered_class_is_deterministic_with_any_jobs_and_may_be_given_itself() -> None:
     assert aqmlab.register_aqm(Newest) == "python:Newest"
     runs = [aqmlab.compare(aqm=[f"python:Newest every {n}", "fifo"], jobs=n, **SCENARIO) for n in (20, 20, 30)]

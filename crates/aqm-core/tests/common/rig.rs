@@ -90,7 +90,7 @@ impl Observer for Ledger {
         let reconfigured = reason == DropReason::Reconfigured;
         assert!(
             !self.keeps_queued || reconfigured || self.arriving == Some(packet.cookie),
-            "{}: packet {} was queued and dropped, which the traits rule out",
+            "{}: packet {} was queued and dropped: declare drops_queued, or drop on arrival only",
             self.label,
             packet.cookie
         );

@@ -129,7 +129,7 @@ fn overtaking_within_a_flow_is_detected() {
 }
 
 #[test]
-#[should_panic = "was queued and dropped, which the traits rule out"]
+#[should_panic = "was queued and dropped: declare drops_queued"]
 fn a_drop_that_the_traits_rule_out_is_detected() {
     tempt("drops inside");
 }

@@ -20,12 +20,14 @@ use answers::{done, shown};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
 use aqm_core::discipline::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
+use aqm_core::input_error::InputError;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::params::{ParamError, Params, Preset};
 use aqm_core::signal::{DropReason, MarkReason};
 use aqm_core::units::{Size, Span, Time};
 use declared::{PRESET, declare, make_of};
 use params::{param_spec, values};
+use pyo3::exceptions::PyAttributeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -140,6 +142,10 @@ struct Ticket {
     number: u64,
 }
 
+/// What Python reads of a packet.
+const FIELDS: [&str; 9] =
+    ["arrival", "destination", "dscp", "ecn", "flow", "length", "protocol", "source", "traffic_class"];
+
 /// A packet as Python sees it.
 #[pyclass(frozen, name = "Packet", module = "aqmlab._native")]
 pub(crate) struct Handle {
@@ -177,6 +183,13 @@ impl Handle {
     #[getter]
     fn ecn(&self) -> u8 {
         self.ecn.load(Ordering::Relaxed)
+    }
+
+    /// A field that there is not: those that there are.
+    fn __getattr__(&self, name: &str) -> PyResult<()> {
+        Err(PyAttributeError::new_err(
+            InputError::unknown("field of a packet", name, FIELDS.into_iter()).to_string(),
+        ))
     }
 
     fn __repr__(&self) -> String {

@@ -184,7 +184,11 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
     parts += [Text(paper.summary.text), ""] if paper.summary.text else []
     lines = summary.of_reproduction(reproduction)
-    parts += [_summary(lines), "", Text(summary.KEY, style="dim"), ""] if lines else []
+    parts += (
+        [_summary(lines, summary.heads(paper, reproduction.presets)), "", Text(summary.KEY, style="dim"), ""]
+        if lines
+        else []
+    )
     names = glossary.of_table(paper, lines)
     if len(names) <= MOST_NAMES or verbose:
         parts += [Text(f"{name}: {meaning}", style="dim") for name, meaning in names]
@@ -218,12 +222,11 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     return Group(*parts, "")
 
 
-def _summary(lines: Sequence[Line]) -> RenderableType:
+def _summary(lines: Sequence[Line], heads: Sequence[str]) -> RenderableType:
     """Return the statements of a paper, each with its number, ours and the verdict."""
-    from aqmlab.papers import summary
-
     table = _table()
-    for head, share in zip(summary.HEADS, (6, 2, 7, 3, 3), strict=True):
+    table.expand = True
+    for head, share in zip(heads, (6, 3, 7, 5, 4), strict=True):
         table.add_column(head, overflow="fold", ratio=share)
     for place, one in enumerate(lines):
         if place and lines[place - 1].is_headline and not one.is_headline:

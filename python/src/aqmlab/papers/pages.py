@@ -94,7 +94,7 @@ def render_page(
         reproduction=reproduction,
         paper=paper,
         lines=summary.of_reproduction(reproduction),
-        heads=summary.HEADS,
+        heads=summary.heads(paper, reproduction.presets),
         key=summary.KEY,
         names=glossary.of_table(paper, summary.of_reproduction(reproduction)),
         meanings=MEANINGS,

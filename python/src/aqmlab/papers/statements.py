@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aqmlab.papers import generated, glossary
 from aqmlab.papers.paper import Paper
-from aqmlab.papers.summary import HEADS, KEY, MARKS, Line
+from aqmlab.papers.summary import KEY, MARKS, Line, heads
 from aqmlab.papers.verdicts import MEANINGS, Verdict
 
 FILE = "statements.md"
@@ -43,8 +43,8 @@ def page(table: Sequence[Line], paper: Paper) -> str:
 
 
 def _rows(table: Sequence[Line], paper: Paper) -> list[str]:
-    heads = (*HEADS[:2], f"Ours (`{paper.main}`)", *HEADS[3:])
-    rows = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    columns = heads(paper, paper.presets)
+    rows = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for one in table:
         others = "".join(f"; {name}: {verdict}" for name, verdict in one.others.items())
         cells = (one.says, "<br>".join(one.paper), "<br>".join(one.ours), f"**{one.verdict}**{others}", one.sensitive)

@@ -6,7 +6,7 @@ the terminal have all, the README these, and `generated/statements.md` all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aqmlab.papers.claims import Claim, Operand
@@ -29,7 +29,6 @@ KEY = (
     "that flip the verdict, with their levels, or factors that matter beyond chance; empty where no single one does or "
     "none was tried."
 )
-HEADS = ("The paper's statement", "Paper", "Ours", "Verdict", "Most sensitive to")
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,11 @@ class Line:
     def judged(self) -> str:
         """The verdict in words."""
         return f"{self.verdict} (full form)" if self.is_stored else str(self.verdict)
+
+
+def heads(paper: Paper, presets: Collection[str]) -> tuple[str, ...]:
+    """Return the heads of the table's columns; ``presets`` are those that were run."""
+    return ("The paper's statement", "Paper", f"Ours ({_first(paper, presets)})", "Verdict", "Most sensitive to")
 
 
 def stored(judgement: Judgement) -> Stored:
@@ -132,9 +136,12 @@ def lines(
 
 
 def _main(paper: Paper, found: Mapping[str, Mapping[str, Stored]]) -> str:
+    return _first(paper, [preset for preset in paper.presets if found.get(preset)])
+
+
+def _first(paper: Paper, presets: Collection[str]) -> str:
     """Return the paper's main preset, or the first that was run."""
-    run = [preset for preset in paper.presets if found.get(preset)]
-    return paper.main if paper.main in run or not run else run[0]
+    return paper.main if paper.main in presets or not presets else next(iter(presets))
 
 
 def _line(
@@ -163,6 +170,8 @@ def _cells(one: Stored, claim: Claim) -> tuple[tuple[str, ...], tuple[str, ...]]
     if ranked and held == len(ranked) and one.verdict != Verdict.REPRODUCED:
         corrected = ", not after correction" if CORRECTION in one.why else ", their size is open"
         but = ", with another size" if one.verdict == Verdict.IN_PART else corrected
+    elif one.verdict == Verdict.INCONCLUSIVE and CORRECTION in one.why:
+        but = ", not decided after correction"
     total = (f"{held} of {len(ranked)} parts hold{but}",) if but or len(ranked) > len(shown) else ()
     paper = tuple(_printed(part, claim) for part in shown)
     return paper if any(paper) else (), (*(_part(part, one.means, claim) for part in shown), *total)
@@ -286,4 +295,4 @@ def _change(share: float) -> str:
     return f"{share:+.{digits}%}".replace("%", " %")
 
 
-__all__ = ["HEADS", "KEY", "MARKS", "Line", "lines", "of_folder", "of_reproduction", "stored"]
+__all__ = ["KEY", "MARKS", "Line", "heads", "lines", "of_folder", "of_reproduction", "stored"]

@@ -1,6 +1,6 @@
 //! Whatever options say, they are refused in one line, or their scenario is written and read alike.
 //!
-//! `EXECUTIONS=1000000 cargo test -p aqm-scenario --test resolver` tries more.
+//! `EXECUTIONS=1000000 SEED=2 cargo test -p aqm-scenario --test resolver -- --nocapture` tries more.
 
 use aqm_core::random::Random;
 use aqm_scenario::flows::{Catalogue, NoFiles};
@@ -9,6 +9,8 @@ use aqm_scenario::resolve::{Host, resolve};
 use aqm_sim::scenario::Scenario;
 
 const EXECUTIONS: u64 = 20_000;
+/// After so many a line says how far it is.
+const REPORTED: u64 = 100_000;
 const WORDS: [&str; 24] = [
     "10mbit",
     "40ms",
@@ -73,12 +75,15 @@ fn mutate(text: &mut String, random: &mut Random) {
 
 #[test]
 fn any_options_are_refused_in_one_line_or_their_scenario_reads_alike() {
-    let executions =
-        std::env::var("EXECUTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(EXECUTIONS);
+    let given = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let executions = given("EXECUTIONS").unwrap_or(EXECUTIONS);
     let (entries, names): (_, Vec<_>) = (entries(), of_a_path().map(|option| option.name).collect());
-    let (known, mut random) = (Catalogue::default(), Random::seeded(1));
+    let (known, mut random) = (Catalogue::default(), Random::seeded(given("SEED").unwrap_or(1)));
     let (mut resolved, mut refused) = (0_u64, 0_u64);
-    for _ in 0..executions {
+    for number in 1..=executions {
+        if number % REPORTED == 0 {
+            println!("{number} executions: {resolved} resolved, {refused} refused");
+        }
         let mut pairs = entries[random.below(entries.len() as u64) as usize].clone();
         for _ in 0..random.below(3) {
             let number = random.below(pairs.len() as u64) as usize;

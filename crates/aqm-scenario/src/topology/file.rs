@@ -8,6 +8,7 @@ use aqm_core::units::parse;
 use aqm_sim::scenario::options::find;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// What does to packets what a wire does, as options of a scenario have it, too. Loss is that of both directions.
@@ -118,9 +119,10 @@ fn laid_out(table: &Table, around: &Surroundings<'_>) -> Result<Layout, InputErr
     let mut layout = Layout::new(around.limit);
     layout.sources = names(table, "sources")?;
     layout.sinks = names(table, "sinks")?;
+    let mut ports = BTreeSet::new();
     let entries = table.get("link").and_then(Value::as_array).filter(|links| !links.is_empty());
     for (number, entry) in entries.ok_or_else(|| InputError::new("has no [[link]]"))?.iter().enumerate() {
-        add(&mut layout, entry).map_err(|error| error.within(format!("link {number}")))?;
+        add(&mut layout, &mut ports, entry).map_err(|error| error.within(format!("link {number}")))?;
     }
     let ends: Vec<String> = layout.links.iter().map(|link| format!("{}->{}", link.from, link.to)).collect();
     let tested = || {
@@ -146,7 +148,8 @@ fn laid_out(table: &Table, around: &Surroundings<'_>) -> Result<Layout, InputErr
     Ok(layout)
 }
 
-fn add(layout: &mut Layout, entry: &Value) -> Result<(), InputError> {
+/// Adds a link; `ports` are the names of those before it.
+fn add(layout: &mut Layout, ports: &mut BTreeSet<String>, entry: &Value) -> Result<(), InputError> {
     let entry = table(entry)?;
     if let Some((key, kind)) = OF_KIND.iter().find(|(key, _)| entry.contains_key(*key)) {
         return Err(InputError::new(format!("is said by the link's kind, as {kind}")).within(*key));
@@ -169,7 +172,7 @@ fn add(layout: &mut Layout, entry: &Value) -> Result<(), InputError> {
     let delay_ns = parse::span(delay)?.as_nanos();
     let given = |key: &str| entry.get(key).map(written).filter(|text| !text.is_empty());
     let name = given("name");
-    if let Some(name) = name.as_ref().filter(|name| layout.has_port(name)) {
+    if let Some(name) = name.as_ref().filter(|name| ports.contains(*name)) {
         return Err(InputError::value(name, "is the name of another link").within("name"));
     }
     let queue = |key: &str| {
@@ -191,6 +194,7 @@ fn add(layout: &mut Layout, entry: &Value) -> Result<(), InputError> {
         name: None,
         ..there.clone()
     });
+    ports.extend([Some(&there), back.as_ref()].into_iter().flatten().map(TopologyLink::port));
     layout.add(there)?;
     back.map_or(Ok(()), |back| layout.add(back))
 }
@@ -259,7 +263,7 @@ fn one_value(key: &str, value: &Value) -> Result<String, InputError> {
 /// Every name must be that of a node which a link has.
 fn exist(names: &[String], layout: &Layout) -> Result<(), InputError> {
     let nodes = layout.nodes();
-    let known: std::collections::BTreeSet<&str> = nodes.iter().copied().collect();
+    let known: BTreeSet<&str> = nodes.iter().copied().collect();
     let missing = names.iter().find(|name| !known.contains(name.as_str()));
     missing.map_or(Ok(()), |name| Err(unknown_node(name, &nodes)))
 }

@@ -70,7 +70,6 @@ pub struct Layout {
     pub switches: BTreeMap<String, SwitchOptions>,
     /// The most links in one direction, and the error about more.
     most: Option<(usize, InputError)>,
-    taken: BTreeSet<String>,
 }
 
 impl Layout {
@@ -92,11 +91,6 @@ impl Layout {
         self.links.iter().map(TopologyLink::port).collect()
     }
 
-    /// Whether there is a port of this name.
-    pub(super) fn has_port(&self, name: &str) -> bool {
-        self.taken.contains(name)
-    }
-
     /// Adds a one-way link.
     ///
     /// # Errors
@@ -107,7 +101,6 @@ impl Layout {
         {
             return Err(refusal.clone());
         }
-        self.taken.insert(link.port());
         self.links.push(link);
         Ok(())
     }

@@ -12,14 +12,9 @@ impl Scenario {
     /// # Errors
     /// One line that names the option, the value and what is allowed, in the words and units in which people write them.
     pub fn check(&self) -> Result<(), InputError> {
-        // Declarations know a field by its name.
-        let fields = self.json();
-        OPTIONS
-            .iter()
-            .filter(|option| option.has_field())
-            .try_for_each(|option| option.check(&fields[option.field]))?;
+        OPTIONS.iter().try_for_each(|option| option.check(self.number(option.field)))?;
         if let Capacity::RateBps(rate_bps) = self.capacity {
-            options::find("rate").expect("it is declared").check(&rate_bps.into())?;
+            options::find("rate").expect("it is declared").check(Some(rate_bps as f64))?;
         }
         self.impairments().check()?;
         if self.sample_ns == 0 {

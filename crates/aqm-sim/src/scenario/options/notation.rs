@@ -80,15 +80,17 @@ impl OptionSpec {
         (!self.default.is_empty()).then(|| self.read(self.default).expect("a default is allowed"))
     }
 
-    /// Refuses a value of its field that is out of range.
+    /// Refuses a number of its field that is out of range; a field without one is not checked here.
     ///
     /// # Errors
     /// The option, its value and what is allowed.
-    pub(in crate::scenario) fn check(&self, value: &Json) -> Result<(), InputError> {
-        if self.admits(value) {
-            return Ok(());
-        }
-        Err(InputError::field(self.name, self.write(value), format_args!("allowed is {}", self.allowed()))
+    pub(in crate::scenario) fn check(&self, number: Option<f64>) -> Result<(), InputError> {
+        let Some(number) = number.filter(|number| !self.is_within(*number)) else { return Ok(()) };
+        let value = match self.form {
+            Form::Share | Form::Loss => number.into(),
+            _ => (number as u64).into(),
+        };
+        Err(InputError::field(self.name, self.write(&value), format_args!("allowed is {}", self.allowed()))
             .allowing([self.allowed()]))
     }
 
@@ -126,12 +128,17 @@ impl OptionSpec {
     }
 
     fn admits(&self, value: &Json) -> bool {
+        match self.form {
+            Form::Choice(words) => value.as_str().is_none_or(|word| words.contains(&word)),
+            _ => value.as_f64().is_none_or(|number| self.is_within(number)),
+        }
+    }
+
+    fn is_within(&self, number: f64) -> bool {
         let (low, high) = self.range;
-        match (self.form, value.as_f64()) {
-            (Form::Choice(words), _) => value.as_str().is_none_or(|word| words.contains(&word)),
-            (_, None) => true,
-            (Form::Share | Form::Loss, Some(number)) => (low..high).contains(&number),
-            (_, Some(number)) => (low..=high).contains(&number),
+        match self.form {
+            Form::Share | Form::Loss => (low..high).contains(&number),
+            _ => (low..=high).contains(&number),
         }
     }
 }

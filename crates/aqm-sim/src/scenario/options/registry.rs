@@ -224,6 +224,57 @@ pub static OPTIONS: &[OptionSpec] = &[
     .within(1.0, 10_000.0),
 ];
 
+/// What has a number in base units, if it is a quantity.
+trait Quantity {
+    fn number(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Quantity for u32 {
+    fn number(&self) -> Option<f64> {
+        Some((*self).into())
+    }
+}
+
+impl Quantity for u64 {
+    fn number(&self) -> Option<f64> {
+        Some(*self as f64)
+    }
+}
+
+impl Quantity for f64 {
+    fn number(&self) -> Option<f64> {
+        Some(*self)
+    }
+}
+
+impl Quantity for Loss {
+    /// Chains have rules of their own.
+    fn number(&self) -> Option<f64> {
+        match self {
+            Loss::Random(share) => Some(*share),
+            _ => None,
+        }
+    }
+}
+
+impl<T: Quantity> Quantity for Option<T> {
+    fn number(&self) -> Option<f64> {
+        self.as_ref().and_then(Quantity::number)
+    }
+}
+
+impl<T> Quantity for Vec<T> {}
+impl Quantity for Capacity {}
+impl Quantity for Placement {}
+impl Quantity for Reorder {}
+impl Quantity for Slots {}
+impl Quantity for String {}
+impl Quantity for Tap {}
+impl Quantity for Topology {}
+impl Quantity for bool {}
+
 /// A struct whose fields are known by name: the order in which a scenario is written.
 macro_rules! fields {
     ($(#[$about:meta])* pub struct $name:ident { $($(#[$of:meta])* pub $field:ident: $kind:ty,)* }) => {
@@ -233,6 +284,14 @@ macro_rules! fields {
         impl $name {
             /// The names of its fields, in the order in which it is written.
             pub const FIELDS: &[&str] = &[$(stringify!($field)),*];
+
+            /// The number of a field that is a quantity with a value, in base units.
+            pub(in crate::scenario) fn number(&self, field: &str) -> Option<f64> {
+                match field {
+                    $(stringify!($field) => self.$field.number(),)*
+                    _ => None,
+                }
+            }
         }
     };
 }

@@ -2,7 +2,8 @@
 
 use crate::null::{self, Null};
 use aqm_core::random::Random;
-use aqm_sim::stack::{PACKET, UDP_HEADERS};
+use aqm_sim::headers::UDP_HEADERS;
+use aqm_sim::stack::PACKET;
 use aqm_sim::transport::Values;
 use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{

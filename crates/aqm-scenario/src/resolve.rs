@@ -13,6 +13,7 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Rate, Size, Span};
 use aqm_path::kind::{self, KindSpec, Service};
 use aqm_path::kinds::KINDS;
+pub use aqm_sim::headers::FULL_IP_PACKET;
 use aqm_sim::scenario::options::{OPTIONS, OptionSpec};
 use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
 use aqm_sim::switch::declaration::Info as ProgramInfo;
@@ -20,8 +21,6 @@ use aqm_sim::switch::programs::PROGRAMS;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 
-/// Bytes of a full IP packet.
-pub const FULL_IP_PACKET: u32 = 1500;
 /// A run has so many samples at most, unless they would be closer than [`SHORTEST_SAMPLE`].
 pub const SAMPLES: u64 = 300;
 /// The shortest time between two samples.

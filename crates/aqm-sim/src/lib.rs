@@ -18,6 +18,7 @@
 //! - `prefetch`: the only `unsafe` line, for speed.
 //! - `network`: nodes, links, routes and topologies, ports and packets.
 //! - [`observer`]: what a host measures beside the metrics.
+//! - [`headers`]: sizes of headers, protocol numbers.
 //! - [`extension`]: what a host adds to the lists of the others.
 //! - [`estimate`]: the events and the memory of a run, from its sources and its network, before it is made.
 //! - `measure`: measurements, accumulated in place, and observers that only some scenarios ask for.
@@ -28,6 +29,7 @@
 
 pub mod estimate;
 pub mod extension;
+pub mod headers;
 pub mod metrics;
 pub mod observer;
 pub mod packetdrill;

@@ -44,7 +44,7 @@ static INFO: Info = Info {
     reference: "smoltcp 0.14.0",
     params: PARAMS,
     headers: 0,
-    protocol: 6,
+    protocol: aqm_sim::headers::TCP,
     writes: true,
 };
 

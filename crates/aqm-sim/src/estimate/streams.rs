@@ -1,5 +1,6 @@
 //! The streams of packets of a scenario: of each group as many as its flows have different paths.
 
+use crate::headers::{self, FULL_IP_PACKET};
 use crate::network::graph::{Capacity as LinkCapacity, LinkId, Network, Queue};
 use crate::network::path::{Layout, Path, paths_of_group};
 use crate::network::{dumbbell, topology};
@@ -16,11 +17,8 @@ use std::collections::BTreeSet;
 /// Most streams of a group in each direction, and as many as show several equal routes.
 const MOST: u64 = 1024;
 const ENOUGH: u64 = 16;
-/// IPv4 with UDP headers, and with those of TCP and its timestamps.
-const UDP_HEADERS: f64 = 28.0;
-const TCP_HEADERS: f64 = 52.0;
-/// Bytes of a full IP packet of a real transport.
-const FULL_PACKET: u32 = 1500;
+const UDP_HEADERS: f64 = headers::UDP_HEADERS as f64;
+const TCP_HEADERS: f64 = headers::TCP_HEADERS as f64;
 /// Nodes of the dumbbell that all flows share.
 const ROUTERS: usize = 2;
 /// A message over UDP is cut here.
@@ -100,7 +98,7 @@ impl Streams {
         }
         let rtts = scenario.flows.iter().map(|group| group.rtt_ns.unwrap_or(0)).chain([scenario.rtt_ns]);
         let rtt_s = rtts.max().unwrap_or(0) as f64 / 1e9;
-        streams.pipe = capacity.mean_rate().as_bytes_per_sec_f64() * rtt_s / 1500.0;
+        streams.pipe = capacity.mean_rate().as_bytes_per_sec_f64() * rtt_s / f64::from(FULL_IP_PACKET);
         Ok(streams)
     }
 
@@ -311,8 +309,8 @@ impl Carrier {
             }
             // A window of ten packets and an acknowledgment of every other, as of TCP; each packet is sent by a timer.
             Transport::Stack(_) => Carrier {
-                piece: FULL_PACKET,
-                payload: f64::from(FULL_PACKET) - UDP_HEADERS,
+                piece: FULL_IP_PACKET,
+                payload: f64::from(FULL_IP_PACKET) - UDP_HEADERS,
                 headers: UDP_HEADERS + overhead,
                 largest: f64::INFINITY,
                 answers: 0.5,

@@ -1,6 +1,7 @@
 //! Records the packets at one end of every flow or around queues, as a capture there would: headers alone, as pcapng.
 
 use super::observer::{AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
+use crate::headers::TCP;
 use crate::network::hosts::Socket;
 use crate::network::packet::{Packet, PacketId, Role};
 use crate::report::Report;
@@ -9,7 +10,6 @@ use crate::transport::flags;
 use aqm_core::units::{Span, Time};
 use aqm_io::capture::{Frame, Headers, LinkType, PcapngWriter, Transport};
 
-const TCP: u8 = 6;
 /// So that a run cannot fill the memory: about two gigabytes.
 const MOST: u64 = 16_000_000;
 

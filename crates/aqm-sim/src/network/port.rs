@@ -3,6 +3,7 @@
 
 use super::graph::{Capacity, LinkSpec, Queue};
 use super::packet::PacketId;
+use crate::headers::FULL_IP_PACKET;
 use aqm_core::backlog::Backlog;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
@@ -148,7 +149,7 @@ impl<M> Port<M> {
         }
         let rate = link.capacity.mean_rate();
         if let Queue::Discipline { spec, ring_packets, random } = &link.queue {
-            let served = aqm_core::link::Link { rate, mtu: 1500 + overhead, overhead };
+            let served = aqm_core::link::Link { rate, mtu: FULL_IP_PACKET + overhead, overhead };
             let qdisc = spec.build(served, Random::stream(seed, random))?;
             let trace = match &link.capacity {
                 Capacity::Rate(_) => None,

@@ -2,6 +2,7 @@
 
 use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::recorded::{Recorded, Replay};
+use crate::headers::{IPV4_HEADER, IPV6_HEADER, TCP, UDP, UDP_HEADER};
 use crate::network::hosts::{Ends, Host};
 use crate::network::path::Path;
 use crate::simulation::state::Simulation;
@@ -11,12 +12,6 @@ use aqm_io::capture::Capture;
 
 /// Group of recorded flows in metrics.
 pub(crate) const GROUP: &str = "capture";
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-/// IP header, then TCP's or UDP's: the overhead of recorded packets where the capture does not tell.
-const IPV4_HEADER: u32 = 20;
-const IPV6_HEADER: u32 = 40;
-const UDP_HEADER: u32 = 8;
 
 /// Adds a capture's flows and packets to the simulation.
 pub(crate) fn add(
@@ -77,10 +72,13 @@ pub(crate) fn add(
     }
     let packets = capture.packets().iter().map(|packet| {
         let five_tuple = &capture.flow_of(packet).five_tuple;
-        let ip_header = if five_tuple.source.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER };
+        // The overhead of recorded packets where the capture does not tell.
+        let ip_header = u32::from(if five_tuple.source.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER });
         let payload = match packet.tcp {
             Some(tcp) => u32::from(tcp.payload),
-            None if five_tuple.protocol == UDP => packet.length.saturating_sub(ip_header + UDP_HEADER),
+            None if five_tuple.protocol == UDP => {
+                packet.length.saturating_sub(ip_header + u32::from(UDP_HEADER))
+            }
             None => packet.length.saturating_sub(ip_header),
         };
         Recorded {

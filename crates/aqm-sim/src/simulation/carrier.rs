@@ -1,5 +1,6 @@
 //! What carries the data of a group of flows, as the run's inputs know it.
 
+use crate::headers::{IPV6_EXTRA, TCP_HEADERS};
 use crate::rate_control::RateSender;
 use crate::report::RunError;
 use crate::scenario::inputs::Inputs;
@@ -18,9 +19,6 @@ pub(crate) enum Carrier<'a> {
     Stack(StackConfig),
 }
 
-/// IPv6 header, TCP header, timestamp option.
-const LARGEST_TCP_HEADERS: u32 = 40 + 20 + 12;
-
 impl Carrier<'_> {
     /// That of `group`.
     pub(crate) fn of<'a>(group: &'a FlowGroup, inputs: &Inputs) -> Result<Carrier<'a>, RunError> {
@@ -37,7 +35,7 @@ impl Carrier<'_> {
     pub(crate) fn largest_packet(&self) -> u32 {
         match self {
             Carrier::Udp(packet_bytes, _) => *packet_bytes,
-            Carrier::Tcp(tcp) => tcp.mss() + LARGEST_TCP_HEADERS,
+            Carrier::Tcp(tcp) => tcp.mss() + u32::from(TCP_HEADERS + IPV6_EXTRA),
             Carrier::Rate(rated) => rated.packet_bytes(),
             Carrier::Stack(stack) => stack.packet_bytes(),
         }

@@ -7,6 +7,7 @@ use super::invariants::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
+use crate::headers::TCP;
 use crate::measure::metrics::Impossible;
 use crate::measure::observer::{AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
 use crate::measure::port::Departure;
@@ -23,8 +24,6 @@ use aqm_core::sent::Sent;
 use aqm_core::units::{Span, Time};
 use aqm_path::device::burst::Whom;
 use aqm_path::wire::Passage;
-
-const TCP: u8 = 6;
 
 /// A packet that was taken from a discipline.
 pub(super) struct Taken {

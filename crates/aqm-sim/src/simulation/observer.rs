@@ -2,6 +2,7 @@
 
 use super::invariants::faults::Fault;
 use super::state::{Device, Observed, Shared};
+use crate::headers::UDP;
 use crate::measure::metrics::Impossible;
 use crate::measure::observer::{AtQueue, Dropped, DroppedBy};
 use crate::measure::port::Signalled;
@@ -12,8 +13,6 @@ use aqm_core::classifier::FlowKind;
 use aqm_core::packet::Packet as Metadata;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
-
-const UDP: u8 = 17;
 
 /// What is dropped goes back into the slab.
 pub(super) struct PortObserver<'a> {

@@ -1,6 +1,7 @@
 //! A stack as a scenario names it, and as a run finds it.
 
 use super::{Info, Stack};
+use crate::headers::FULL_IP_PACKET;
 use crate::transport::{TransportSpec, Values, field, to_json};
 use aqm_core::input_error::InputError;
 use serde_json::Map;
@@ -30,13 +31,11 @@ impl TransportSpec {
         let mut values = Values::new([info.params]);
         values.set_text(key, value).map_err(|error| InputError::from(error).within(info.name))?;
         let set = values.iter().find(|(param, _)| param.name == key);
-        self.fields.extend(set.map(|(param, value)| (field(param), to_json(value, u64::from(FULL_PACKET)))));
+        self.fields
+            .extend(set.map(|(param, value)| (field(param), to_json(value, u64::from(FULL_IP_PACKET)))));
         Ok(self)
     }
 }
-
-/// What a size in packets counts: bytes of a full IP packet.
-const FULL_PACKET: u32 = 1500;
 
 /// A stack with a value for each of its keys.
 #[derive(Clone)]

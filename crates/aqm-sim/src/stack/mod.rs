@@ -54,6 +54,7 @@ mod config;
 pub use crate::transport::TransportSpec;
 pub(crate) use config::{STACK, StackConfig, check};
 
+use crate::headers::{UDP, UDP_HEADERS};
 use crate::transport::Values;
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Kind, ParamSpec, Value};
@@ -79,9 +80,6 @@ pub struct Info {
     pub writes: bool,
 }
 
-/// IPv4 and UDP headers.
-pub const UDP_HEADERS: u16 = 28;
-
 /// The key of every stack that says what its packets claim about ECN; a stack may put one with other words in its place.
 pub const ECN: ParamSpec = ParamSpec::choice("ecn", &["off"], "the stack sets no ECN field", "the stack");
 
@@ -102,7 +100,7 @@ pub const MINIMAL: Info = Info {
     reference: "the program that holds the simulator",
     params: &[ECN, PACKET],
     headers: UDP_HEADERS,
-    protocol: 17,
+    protocol: UDP,
     writes: false,
 };
 

@@ -4,6 +4,7 @@ use crate::endpoint::flow::{Endpoints, FlowSetup, Identity, Label};
 use crate::endpoint::rate_sender::RateEndpoints;
 use crate::endpoint::stack::StackEnds;
 use crate::endpoint::tcp::Connection;
+use crate::headers::{IPV6_EXTRA, TCP, TCP_HEADERS, UDP, UDP_HEADERS};
 use crate::network::hosts::{Ends, Host};
 use crate::network::ideal::Train;
 use crate::network::path::Path;
@@ -24,14 +25,6 @@ use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 
-/// IPv4 and UDP headers.
-const UDP_HEADERS: u16 = 28;
-/// IPv4 header, TCP header, timestamp option.
-const TCP_HEADERS: u16 = 20 + 20 + 12;
-const IPV6_EXTRA: u16 = 20;
-/// IP protocol numbers.
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 /// Flows that a workload may bring.
 const MOST_FLOWS: f64 = 100_000.0;
 

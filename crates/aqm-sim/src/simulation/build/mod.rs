@@ -4,6 +4,7 @@ mod flows;
 
 use self::flows::Member;
 use crate::endpoint::flow::Label;
+use crate::headers::FULL_IP_PACKET;
 use crate::measure::hosted::Hosted;
 use crate::measure::logger::Logger;
 use crate::measure::metrics::Metrics;
@@ -28,8 +29,6 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
 use serde_json::json;
 
-/// The IP packet that fills an Ethernet frame.
-const FULL_PACKET: u32 = 1500;
 /// By how many packets a limit can be exceeded before the run ends: few for each event between two looks at it.
 const OVERSHOOT: usize = 1 << 19;
 
@@ -132,7 +131,7 @@ impl Setup {
 
 /// The network as observers of the host know it.
 fn site(network: &Network, measured: &[PortId], overhead: u32) -> observer::Site {
-    let full_packet = Bytes::new(u64::from(FULL_PACKET + overhead));
+    let full_packet = Bytes::new(u64::from(FULL_IP_PACKET + overhead));
     let ports = measured.iter().map(|&number| {
         let rate = network.links[number].capacity.mean_rate();
         observer::Port { number, full_packet: rate.time_for(full_packet) }
@@ -152,7 +151,8 @@ fn sockets(simulation: &Simulation, labels: &[Label]) -> Vec<[Socket; 2]> {
 
 /// Bytes on a link of the largest packet that is not recorded: a full one, unless some flow has larger ones.
 fn largest_packet(scenario: &Scenario, carriers: &[Carrier<'_>]) -> u32 {
-    carriers.iter().map(Carrier::largest_packet).max().unwrap_or(0).max(FULL_PACKET) + scenario.overhead_bytes
+    carriers.iter().map(Carrier::largest_packet).max().unwrap_or(0).max(FULL_IP_PACKET)
+        + scenario.overhead_bytes
 }
 
 /// The capacity of a scenario.

@@ -66,6 +66,7 @@ pub(crate) fn resolve_scenario(
         "ends": scenario.flows.iter().map(|group| (&group.from, &group.to)).collect::<Vec<_>>(),
         "measure": scenario.measure,
         "topology": scenario.topology,
+        "topology_name": found.topology,
     })
     .to_string())
 }

@@ -3,6 +3,7 @@
 use crate::clock::{instant, span, time};
 use crate::config::{self, Seeds};
 use crate::work::{Reader, Work, Writer};
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 use aqm_sim::stack::{self, Lost};
@@ -49,12 +50,12 @@ impl QuinnEnd {
         start: Time,
         marks: bool,
         writer: Writer,
-    ) -> Result<QuinnEnd, String> {
+    ) -> Result<QuinnEnd, InputError> {
         let endpoint = Endpoint::new(config::endpoint(values, seeds), None, true, None);
         let mut end = QuinnEnd::new(endpoint, address(2), marks, Box::new(writer));
         let config = config::client(transport, seeds);
         let connection = end.endpoint.connect(instant(start), config, end.peer, "receiver");
-        end.connection = Some(connection.map_err(|error| error.to_string())?);
+        end.connection = Some(connection.map_err(|error| InputError::new(error.to_string()))?);
         Ok(end)
     }
 

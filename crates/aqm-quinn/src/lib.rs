@@ -14,6 +14,7 @@ mod end;
 mod null;
 mod work;
 
+use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Bytes;
 use aqm_sim::stack::{Ends, Info, MINIMAL, Stack, Task};
@@ -79,7 +80,7 @@ impl Stack for Quinn {
         &INFO
     }
 
-    fn connect(&self, values: &Values, mut task: Task) -> Result<Ends, String> {
+    fn connect(&self, values: &Values, mut task: Task) -> Result<Ends, InputError> {
         let (client, server) = (config::seeds(&mut task.random), config::seeds(&mut task.random));
         let transport = config::transport(values);
         let marks = values.choice("ecn") == "classic";

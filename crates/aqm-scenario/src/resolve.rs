@@ -3,7 +3,7 @@
 use crate::buffer::{self, Bottleneck, Buffer};
 use crate::flows::{self, Catalogue, Files, Group};
 use crate::options::Options;
-use crate::topology::{self, Layout, MOST_LINKS, SizeLimit, Surroundings};
+use crate::topology::{self, DUMBBELL, Layout, MOST_LINKS, SizeLimit, Surroundings};
 use crate::warmup::{self, Run, Warmup};
 use crate::{holding, limit_of};
 use aqm_core::input_error::InputError;
@@ -78,6 +78,8 @@ pub struct Resolved {
     pub buffer: Buffer,
     /// The time that is not measured.
     pub warmup: Warmup,
+    /// The name of its topology, or that of the topology's file.
+    pub topology: String,
 }
 
 /// Resolves the options of a path or of a topology.
@@ -150,7 +152,8 @@ pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputErro
         }
     }
     scenario.check()?;
-    Ok(Resolved { scenario, groups, buffer, warmup })
+    let topology = layout.map_or_else(|| DUMBBELL.to_owned(), |layout| layout.name);
+    Ok(Resolved { scenario, groups, buffer, warmup, topology })
 }
 
 /// The measured ports; none for that of the bottleneck.

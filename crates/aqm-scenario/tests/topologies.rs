@@ -271,7 +271,10 @@ fn flows_ports_and_topology_stand_in_the_scenario() {
     let found =
         resolved("topology asymmetric:up=1mbit; flows 1*cubic; flows 1*cubic:from=h*:to=server").unwrap();
     let scenario = found.scenario;
-    assert_eq!(scenario.measure, ["down", "up"]);
+    assert_eq!(
+        (found.topology.as_str(), &scenario.measure[..]),
+        ("asymmetric", &["down".to_owned(), "up".to_owned()][..])
+    );
     let ends: Vec<_> = scenario.flows.iter().map(|group| (&group.from[..], &group.to[..])).collect();
     let (home, server) = (["home".to_owned()], ["server".to_owned()]);
     assert_eq!(ends, [(&server[..], &home[..]), (&home[..], &server[..])]);

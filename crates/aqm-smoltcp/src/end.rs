@@ -1,6 +1,7 @@
 //! One end: an interface of the crate with the one socket that it has.
 
 use crate::device::Device;
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 use aqm_sim::stack::{Endpoint, PACKET};
@@ -58,26 +59,30 @@ impl SmolEnd {
     }
 
     /// The end that opens the connection and sends `size` bytes.
-    pub(crate) fn connecting(mut self, size: Option<u64>) -> Result<SmolEnd, String> {
+    pub(crate) fn connecting(mut self, size: Option<u64>) -> Result<SmolEnd, InputError> {
         self.set_address(CLIENT.0)?;
         let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
-        socket.connect(self.interface.context(), SERVER, CLIENT.1).map_err(|error| error.to_string())?;
+        socket
+            .connect(self.interface.context(), SERVER, CLIENT.1)
+            .map_err(|error| InputError::new(error.to_string()))?;
         self.work = Work::Write { left: size, goes_on: size == Some(0) };
         Ok(self)
     }
 
     /// The end that waits for it.
-    pub(crate) fn listening(mut self) -> Result<SmolEnd, String> {
+    pub(crate) fn listening(mut self) -> Result<SmolEnd, InputError> {
         self.set_address(SERVER.0)?;
         let socket = self.sockets.get_mut::<Socket<'_>>(self.socket);
-        socket.listen(SERVER.1).map_err(|error| error.to_string())?;
+        socket.listen(SERVER.1).map_err(|error| InputError::new(error.to_string()))?;
         Ok(self)
     }
 
-    fn set_address(&mut self, address: IpAddress) -> Result<(), String> {
+    fn set_address(&mut self, address: IpAddress) -> Result<(), InputError> {
         let mut done = Ok(());
         self.interface.update_ip_addrs(|addresses| {
-            done = addresses.push(IpCidr::new(address, 24)).map_err(|_| "no room for an address".to_owned());
+            done = addresses
+                .push(IpCidr::new(address, 24))
+                .map_err(|_| InputError::new("no room for an address"));
         });
         done
     }

@@ -9,6 +9,7 @@
 mod device;
 mod end;
 
+use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Bytes;
 use aqm_sim::stack::{ECN, Ends, Info, PACKET, Stack, Task};
@@ -53,7 +54,7 @@ impl Stack for Smoltcp {
         &INFO
     }
 
-    fn connect(&self, values: &Values, mut task: Task) -> Result<Ends, String> {
+    fn connect(&self, values: &Values, mut task: Task) -> Result<Ends, InputError> {
         let mut end = || SmolEnd::new(values, task.random.next_u64(), task.start);
         let (client, server) = (end(), end());
         Ok(Ends { client: Box::new(client.connecting(task.size)?), server: Box::new(server.listening()?) })

@@ -243,7 +243,7 @@ impl Stack for Own {
         &OWN
     }
 
-    fn connect(&self, _: &Values, _: Task) -> Result<Ends, String> {
+    fn connect(&self, _: &Values, _: Task) -> Result<Ends, InputError> {
         let mut bag = self.0.open();
         let client = bag.connected;
         bag.connected += 2;

@@ -24,6 +24,7 @@ mod outcome;
 mod path;
 mod seeds;
 
+pub use aqm_core::input_error::InputError;
 pub use aqm_core::packet::Ecn;
 pub use aqm_core::units::{Span, Time};
 pub use aqm_sim::stack::{Endpoint, Ends, Info, LARGEST_DATAGRAM, Lost, MINIMAL, Stack, Task};

@@ -1,6 +1,6 @@
 //! A transport of sixty lines on the bench: it passes under PIE. This file may be copied into a package's `tests`.
 
-use aqm_testbed::{Ecn, Endpoint, Ends, Info, MINIMAL, Path, Span, Stack, Task, Time, Values};
+use aqm_testbed::{Ecn, Endpoint, Ends, Info, InputError, MINIMAL, Path, Span, Stack, Task, Time, Values};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Numbered datagrams that are not repeated; each is answered. The window grows by a packet each round trip and is halved for loss.
@@ -99,7 +99,7 @@ impl Stack for Aimd {
         &INFO
     }
 
-    fn connect(&self, _: &Values, task: Task) -> Result<Ends, String> {
+    fn connect(&self, _: &Values, task: Task) -> Result<Ends, InputError> {
         let sender = Sender {
             backs_off: self.backs_off,
             next: 0,

@@ -302,10 +302,9 @@ def refusal(plan: Plan, engine: engines.Engine) -> str:
     """Return in words why an engine does not run a plan; empty if it does."""
     kinds = [group.kind for group in plan.groups]
     files = {name: bool(plan.echo[name]) for name in ("capture", "link_trace")}
-    topology = plan.echo["topology"].split(":")[0]
     for contestant in plan.contestants:
         one = engine.of(contestant.engine)
-        why = one.capabilities.refusal(topology, kinds, [contestant.spec.name], files)
+        why = one.capabilities.refusal(plan.topology, kinds, [contestant.spec.name], files)
         why = why or one.refusal(plan.scenarios[contestant.label])
         if why:
             return f"engine {one.name}: {why}"

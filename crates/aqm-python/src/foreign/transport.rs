@@ -6,6 +6,7 @@ use super::answers::{done, refused, whole};
 use super::params::{param_spec, values};
 use super::stage::{fault, stop, visit};
 use crate::error::input;
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::params::ParamSpec;
 use aqm_core::units::{Span, Time};
@@ -85,7 +86,7 @@ impl Stack for ForeignStack {
         self.info
     }
 
-    fn connect(&self, given: &Values, mut task: Task) -> Result<Ends, String> {
+    fn connect(&self, given: &Values, mut task: Task) -> Result<Ends, InputError> {
         let packet = given.bytes(PACKET.name).map_or(u64::MAX, |bytes| bytes.as_u64());
         let datagram = packet.saturating_sub(self.info.headers.into());
         let largest = (LARGEST_DATAGRAM.min(usize::try_from(datagram).unwrap_or(usize::MAX)), packet);
@@ -108,14 +109,15 @@ impl Stack for ForeignStack {
                             arrived: 0,
                             delivered: AtomicU64::new(0),
                         };
-                        let end = end.checked().ok_or("its attributes are not allowed")?;
+                        let end =
+                            end.checked().ok_or_else(|| InputError::new("its attributes are not allowed"))?;
                         Ok(Box::new(end) as Box<dyn Endpoint>)
                     }
                     Err(error) => {
                         let fault = fault(py, self.info.name, error);
                         let why = fault.value(py).to_string();
                         stop(|| fault);
-                        Err(why)
+                        Err(InputError::new(why))
                     }
                 }
             })

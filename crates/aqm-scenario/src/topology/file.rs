@@ -31,7 +31,7 @@ pub(super) fn read(name: &str, around: &Surroundings<'_>) -> Result<Layout, Inpu
     let (place, text) = opened(name, around.files, around.limit)?;
     let layout = parsed(&text).and_then(|table| {
         let table = filled(Value::Table(table), around.files)?;
-        laid_out(table.as_table().unwrap_or(&Table::new()), around)
+        laid_out(name, table.as_table().unwrap_or(&Table::new()), around)
     });
     layout.map_err(|error| error.within(place))
 }
@@ -114,9 +114,9 @@ fn filled(value: Value, files: &dyn Files) -> Result<Value, InputError> {
     })
 }
 
-fn laid_out(table: &Table, around: &Surroundings<'_>) -> Result<Layout, InputError> {
+fn laid_out(name: &str, table: &Table, around: &Surroundings<'_>) -> Result<Layout, InputError> {
     known("key", table, &["link", "measured", "sources", "sinks", "switch"])?;
-    let mut layout = Layout::new(around.limit);
+    let mut layout = Layout::new(name, around.limit);
     layout.sources = names(table, "sources")?;
     layout.sinks = names(table, "sinks")?;
     let mut ports = BTreeSet::new();
@@ -136,8 +136,8 @@ fn laid_out(table: &Table, around: &Surroundings<'_>) -> Result<Layout, InputErr
         return Err(InputError::unknown("link under test", name, tested()).within("measured"));
     }
     let first = tested().next().ok_or_else(|| InputError::new("no link has queue = \"test\""))?;
-    let name = measured.as_deref().unwrap_or(first);
-    let place = ends.iter().position(|other| other == name);
+    let bottleneck = measured.as_deref().unwrap_or(first);
+    let place = ends.iter().position(|other| other == bottleneck);
     for (key, names) in [("sources", &layout.sources), ("sinks", &layout.sinks)] {
         exist(names, &layout).map_err(|error| error.within(key))?;
     }

@@ -56,6 +56,8 @@ impl SizeLimit<'_> {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Layout {
+    /// Its name, or that of its file.
+    pub name: String,
     /// Every link, in one direction.
     pub links: Vec<TopologyLink>,
     /// The number of the measured link.
@@ -74,9 +76,9 @@ pub struct Layout {
 
 impl Layout {
     /// One without links.
-    pub(super) fn new(limit: Option<SizeLimit<'_>>) -> Layout {
+    pub(super) fn new(name: &str, limit: Option<SizeLimit<'_>>) -> Layout {
         let most = limit.map(|limit| (limit.links.saturating_mul(2), limit.refusal()));
-        Layout { most, ..Layout::default() }
+        Layout { name: name.to_owned(), most, ..Layout::default() }
     }
 
     /// The names of the nodes, in order of appearance.

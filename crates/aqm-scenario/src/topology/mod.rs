@@ -99,7 +99,7 @@ fn of_kind(text: &str, around: &Surroundings<'_>) -> Result<Layout, InputError> 
     }
     let pairs = kind.keys.iter().zip(values);
     let values: Vec<u64> = pairs.map(|(key, text)| key.read(text)).collect::<Result<_, _>>()?;
-    let mut layout = Layout::new(around.limit);
+    let mut layout = Layout::new(kind.name, around.limit);
     (kind.build)(&mut layout, around.rate.as_bits_per_sec(), around.rtt.as_nanos(), &values)?;
     layout.equip(switches::options(&of_switches, around.programs)?, "")?;
     Ok(layout)

@@ -8,6 +8,7 @@
 //! Time and randomness come with the calls; an end that asks anybody else for them makes its runs differ.
 //!
 //! ```
+//! use aqm_core::input_error::InputError;
 //! use aqm_core::packet::Ecn;
 //! use aqm_core::units::{Span, Time};
 //! use aqm_sim::stack::{Ends, Info, Stack, Task, Endpoint, MINIMAL};
@@ -42,7 +43,7 @@
 //!         static INFO: Info = Info { name: "ticking", summary: "a packet each millisecond", ..MINIMAL };
 //!         &INFO
 //!     }
-//!     fn connect(&self, _: &Values, task: Task) -> Result<Ends, String> {
+//!     fn connect(&self, _: &Values, task: Task) -> Result<Ends, InputError> {
 //!         let end = |next| Box::new(Ticker { next, arrived: 0 });
 //!         Ok(Ends { client: end(Some(task.start)), server: end(None) })
 //!     }
@@ -56,6 +57,7 @@ pub(crate) use config::{STACK, StackConfig, check};
 
 use crate::headers::{UDP, UDP_HEADERS};
 use crate::transport::Values;
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
@@ -112,8 +114,8 @@ pub trait Stack: Send + Sync {
     /// Both ends of a flow. The client opens it and sends; the first it does is due at the task's start.
     ///
     /// # Errors
-    /// One line that says which values the stack cannot work with.
-    fn connect(&self, values: &Values, task: Task) -> Result<Ends, String>;
+    /// Which values the stack cannot work with.
+    fn connect(&self, values: &Values, task: Task) -> Result<Ends, InputError>;
 }
 
 /// What a flow is to do.

@@ -1,6 +1,7 @@
 //! Ends that belong to others: their bytes arrive as they were sent, in time, and what they do wrong ends nobody else's run.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, tcp};
+use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
 use aqm_sim::report::{Monitor, Report, RunError};
@@ -83,7 +84,7 @@ impl Stack for Toy {
         &INFO
     }
 
-    fn connect(&self, _: &Values, task: Task) -> Result<Ends, String> {
+    fn connect(&self, _: &Values, task: Task) -> Result<Ends, InputError> {
         let end = |next, seen| {
             let Toy(wrong, _) = self;
             Box::new(Counting { wrong: *wrong, left: 500, next, answers: 0, sent: 0, bytes: 0, seen })

@@ -65,6 +65,8 @@ class Plan:
     echo: dict[str, Any]
     warnings: tuple[str, ...]
     groups: tuple[flows.Group, ...]
+    # The name of the topology alone.
+    topology: str
     rate_bps: int = 0
 
     @property
@@ -184,6 +186,7 @@ def resolve(options: Options) -> Plan:
         echo,
         tuple(warnings),
         groups,
+        found["topology_name"],
         rate_bps=link.rate_bps,
     )
 

@@ -238,8 +238,8 @@ impl Member<'_> {
         Random::stream(self.seed, &format!("{} {what}", self.name))
     }
 
-    fn refused(&self, problem: &str) -> RunError {
-        RunError::Input(self.group.refused(InputError::new(problem)))
+    fn refused(&self, problem: InputError) -> RunError {
+        RunError::Input(self.group.refused(problem))
     }
 
     fn add(&mut self, direction: Direction<'_>) -> Result<u32, RunError> {
@@ -275,14 +275,14 @@ impl Member<'_> {
                 let is_written = group.source.is_written_one_way();
                 if is_written && !stack.info().writes {
                     let stack = stack.info().name;
-                    return Err(self.refused(&format!(
+                    return Err(self.refused(InputError::new(format!(
                         "{stack} takes no data that an application writes over time: it carries bulk data and workloads"
-                    )));
+                    ))));
                 }
                 let size = if is_written { Some(0) } else { direction.size };
                 let task = Task { size, start: direction.start, random };
                 let ends =
-                    stack.stack.connect(&stack.values, task).map_err(|problem| self.refused(&problem))?;
+                    stack.stack.connect(&stack.values, task).map_err(|problem| self.refused(problem))?;
                 let info = stack.info();
                 stack_ends = Some(Box::new(StackEnds::new(ends)));
                 (Endpoints::Datagrams, info.headers, info.name, info.protocol, Ecn::NotEct)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from rich.console import Console
 
 import aqmlab
-from aqmlab import Result
+from aqmlab import InputError, Result, plots, report
 from aqmlab.cli import answer
 from aqmlab.results import result_json, stations
 from aqmlab.results.headline import headlines
@@ -45,7 +47,7 @@ def wifi(tmp_path_factory: pytest.TempPathFactory) -> Result:
     topology = tmp_path_factory.mktemp("home") / "home.toml"
     topology.write_text(_home({"phone": "ht-mcs15-400ns", "tablet": "ht-mcs0-400ns"}))
     flows = ["1*cbr:to=tablet:rate=20mbit", "1*voip:to=phone", "1*cbr:to=phone:rate=100mbit:name=film"]
-    options = {"rate": "144mbit", "rtt": "10ms", "buffer": "1000p", "duration": "4s", "warmup": "2s", "seeds": 3}
+    options = {"rate": "144444444bit", "rtt": "10ms", "buffer": "1000p", "duration": "4s", "warmup": "2s", "seeds": 3}
     return aqmlab.compare(aqm=["fifo", "fq_codel", "airtime_fq"], flows=flows, topology=str(topology), **options)
 
 
@@ -99,7 +101,7 @@ def one_seed_names_what_differs(wifi: Result) -> None:
     one = aqmlab.compare(
         aqm=["fifo", "airtime_fq"],
         flows=["1*cubic:to=tablet", "1*cubic:to=phone"],
-        rate="144mbit",
+        rate="144444444bit",
         rtt="10ms",
         buffer="1000p",
         topology=wifi.scenarios[0]["topology"],
@@ -121,3 +123,87 @@ def other_results_have_no_stations(result: Result) -> None:
     assert sheets(result)[0].stations == []
     assert stations.names(result.rows) == []
     assert stations.words(result, 0, *result.aqms[:2]) == []
+
+
+def bars_of_the_air_are_the_shares_of_its_stations(wifi: Result) -> None:
+    (figure,) = plots.figures("airtime", [wifi])
+    assert figure.table.columns == ["aqm", "station", "mean"]
+    sums = figure.table.group_by("aqm", maintain_order=True).agg(pl.col("mean").sum())
+    assert sums["mean"].to_list() == pytest.approx([1.0] * 3)
+    bars = figure.draw().axes[0].patches
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(3.0)
+
+
+def bars_of_delay_name_the_layer_in_which_packets_wait(wifi: Result) -> None:
+    (figure,) = plots.figures("layers", [wifi])
+    assert [panel.title for panel in figure.panels] == ["phone", "tablet"]
+    # A fast and a slow station are compared, so their axes are the same.
+    assert figure.panels[0].y_axis == figure.panels[1].y_axis
+    assert figure.panels[0].labels == ("AQM", "driver and hardware", "air")
+    own = figure.table.filter(aqm="fq_codel", station="tablet", layer="driver and hardware")
+    assert own["mean"].item() == _mean(wifi, "fq_codel", "station.tablet.delay_driver_ms")
+    (alone,) = plots.figures("layers", [wifi], "delay_air_ms")
+    assert set(alone.table["layer"]) == {"air"}
+
+
+def parts_of_bars_differ_without_colour(wifi: Result) -> None:
+    (figure,) = plots.figures("layers", [wifi])
+    axes = figure.draw().axes[0]
+    styles = {(bar.get_facecolor(), bar.get_hatch()) for bar in axes.patches}
+    assert len(styles) == len({hatch for _, hatch in styles}) == 3
+
+
+def delays_of_a_station_are_those_of_the_flows_to_it(wifi: Result) -> None:
+    (figure,) = plots.figures("stations", [wifi])
+    assert [panel.title for panel in figure.panels] == ["phone", "tablet"]
+    ends = figure.table.group_by("aqm", "station", maintain_order=True).agg(pl.col("owd_ms", "share").last())
+    assert ends["share"].to_list() == pytest.approx([1.0] * 6)
+    buckets = wifi.histograms.filter(
+        pl.col("aqm") == "fifo", pl.col("name").is_in(["class.voip.owd", "class.film.owd"])
+    )
+    largest = ends.filter(aqm="fifo", station="phone")["owd_ms"].item()
+    assert largest == pytest.approx(buckets.filter(pl.col("count") > 0)["value_ns"].max() / 1e6)
+
+
+@pytest.mark.parametrize("kind", report.OF_STATIONS)
+def a_result_without_stations_has_no_figure_of_them(result: Result, kind: str) -> None:
+    with pytest.raises(InputError, match=f"{kind}: the result has no stations: its link is not Wi-Fi"):
+        plots.figures(kind, [result])
+    assert kind not in {figure.name for figure in plots.drawable(result)[0]}
+
+
+def a_column_that_no_station_has_is_an_error(wifi: Result) -> None:
+    with pytest.raises(InputError, match="layers: there is no 'delay_drive_ms', did you mean 'delay_driver_ms'"):
+        plots.figures("layers", [wifi], "delay_drive_ms")
+    with pytest.raises(InputError, match="stations: there is no 'owd', did you mean 'owd_ms'"):
+        plots.figures("stations", [wifi], "owd")
+
+
+def two_results_have_a_row_of_panels_for_each_station(wifi: Result) -> None:
+    manifest = json.loads(json.dumps(wifi.manifest))
+    manifest["points"][0]["scenario"].update(rtt="20ms")
+    (figure,) = plots.figures("layers", [wifi, wifi.with_manifest(manifest)])
+    assert [panel.title.partition(": ")[2] or panel.title for panel in figure.panels] == [
+        "phone", "phone", "tablet", "tablet",
+    ]  # fmt: skip
+    figure.draw().draw_without_rendering()
+
+
+def many_stations_have_few_panels_and_say_how_many_are_missing() -> None:
+    from aqmlab.plots.stations import _layer_panels
+
+    rows = [("fifo", f"s{number}", "air", float(number)) for number in range(9)]
+    panels = _layer_panels(pl.DataFrame(rows, ["aqm", "station", "layer", "mean"], orient="row"), ["fifo"], "all", 0.0)
+    assert [panel.title for panel in panels] == ["s3", "s4", "s5", "s6", "s7", "s8 (3 more are in the table)"]
+
+
+def the_page_has_a_section_about_wifi(wifi: Result, result: Result) -> None:
+    page = report.render(wifi)
+    section = page[page.index("<h2>Wi-Fi</h2>") : page.index("<h2>Against fifo</h2>")]
+    assert NOT_MODELLED in section
+    for title in ("Where packets wait", "Who has the air", "How long packets to each station take"):
+        assert page.count(f"<h3>{title}</h3>") == section.count(f"<h3>{title}</h3>") == 1
+    assert section.count(">tablet</th>") == 3
+    # The picture beside the answer stays delay against goodput.
+    assert page.index("figures/tradeoff.csv") < page.index("<h2>Summary</h2>") < page.index("<h2>Wi-Fi</h2>")
+    assert "<h2>Wi-Fi</h2>" not in report.render(result)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # A test holds that these are all; naming them here costs no import of what draws them.
 _KINDS = (
-    "applications, bars, box, ccdf, cdf, fairness, fct, groups, jain, pareto, queue, slowdown, sweep, timeseries or "
-    "tradeoff."
+    "airtime, applications, bars, box, ccdf, cdf, fairness, fct, groups, jain, layers, pareto, queue, slowdown, "
+    "stations, sweep, timeseries or tradeoff."
 )
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]
 

@@ -22,6 +22,7 @@ from aqmlab.plots import (
     painter,
     pareto,
     slowdown,
+    stations,
     style,
     sweep,
     timeseries,
@@ -76,6 +77,9 @@ KINDS: dict[str, FigureKind] = {
         fairness.KIND,
         tradeoff.KIND,
         pareto.KIND,
+        stations.LAYERS,
+        stations.AIRTIME,
+        stations.KIND,
     )
 }
 
@@ -255,7 +259,12 @@ def _figure(
         table = pl.concat([part.select(pl.lit(one).alias(FACET), pl.all()) for one, part in named], how="diagonal")
         bases = kind.panels(table, labels, column, warmup_s)
         panels = [
-            replace(base, rows={**base.rows, FACET: facet}, facet=facet, title=facet if number == 0 else "")
+            replace(
+                base,
+                rows={**base.rows, FACET: facet},
+                facet=facet,
+                title=": ".join(filter(None, (facet if number == 0 else "", base.title))),
+            )
             for number, base in enumerate(bases)
             for facet in facets
         ]

@@ -20,7 +20,7 @@ WIDE = 8.0
 
 
 def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
-    parts = [_thinned(*_counts(curve, column), column) for curve in curves]
+    parts = [thinned(*_counts(curve, column), column) for curve in curves]
     labelled = zip(curves, parts, strict=True)
     return pl.concat([part.select(pl.lit(curve.label).alias("aqm"), pl.all()) for curve, part in labelled])
 
@@ -30,9 +30,7 @@ def _counts(curve: Curve, column: str) -> tuple[np.ndarray, np.ndarray]:
     delay = column.removesuffix("_ms")
     delays = curve.result.histograms["name"].unique().sort().to_list()
     if delay in delays:
-        rows = curve.of(curve.result.histograms).filter(pl.col("name") == delay)
-        merged = rows.group_by("value_ns").agg(pl.col("count").sum()).sort("value_ns")
-        return merged["value_ns"].to_numpy() / 1e6, merged["count"].to_numpy()
+        return merged(curve, [delay])
     flows = curve.of(curve.result.flows)
     if flows.schema.get(column) == pl.Float64:
         return np.unique(flows[column].drop_nulls().to_numpy(), return_counts=True)
@@ -41,7 +39,15 @@ def _counts(curve: Curve, column: str) -> tuple[np.ndarray, np.ndarray]:
     raise InputError(f"cdf: there is no '{column}'{did_you_mean(column, known)}; known are {', '.join(known)}")
 
 
-def _thinned(values: np.ndarray, counts: np.ndarray, column: str) -> pl.DataFrame:
+def merged(curve: Curve, histograms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the delays of some histograms together in milliseconds, ascending, and their counts."""
+    rows = curve.of(curve.result.histograms).filter(pl.col("name").is_in(histograms))
+    both = rows.group_by("value_ns").agg(pl.col("count").sum()).sort("value_ns")
+    return both["value_ns"].to_numpy() / 1e6, both["count"].to_numpy()
+
+
+def thinned(values: np.ndarray, counts: np.ndarray, column: str) -> pl.DataFrame:
+    """Return the distribution of values with counts: at most as many points as a figure shows."""
     if not len(values):
         return pl.DataFrame(schema={column: pl.Float64, "share": pl.Float64})
     share = np.cumsum(counts) / counts.sum()
@@ -58,14 +64,14 @@ def _above(curves: Sequence[Curve], column: str) -> pl.DataFrame:
 
 def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del warmup_s
-    title = _title(column)
+    title = title_of(column)
     shares = Axis(f"Share of {_whose(column)}", 0.0, 1.02)
-    return [Panel("step", column, "share", _axis(table, column, title), shares, labels=tuple(labels))]
+    return [Panel("step", column, "share", axis(table, column, title), shares, labels=tuple(labels))]
 
 
 def _panels_above(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:
     del table, warmup_s
-    values = Axis(_title(column), 0.0)
+    values = Axis(title_of(column), 0.0)
     shares = Axis(f"Share of {_whose(column)} above", None, 1.0, is_log=True)
     return [Panel("step", column, "share", values, shares, labels=tuple(labels))]
 
@@ -75,13 +81,15 @@ def _whose(column: str) -> str:
     return "pings" if delay == "ping" else "packets" if delay in LABELS else "flows"
 
 
-def _title(column: str) -> str:
+def title_of(column: str) -> str:
+    """Return the title of a delay or of a column of flows, with its unit."""
     group, _, delay = column.removesuffix("_ms").rpartition(".")
     of_group = f" of {group.removeprefix('class.')}" if group else ""
     return f"{LABELS[delay]}{of_group} (ms)" if delay in LABELS else metrics.find(column).title
 
 
-def _axis(table: pl.DataFrame, column: str, title: str) -> Axis:
+def axis(table: pl.DataFrame, column: str, title: str) -> Axis:
+    """Return the axis of a delay: logarithmic where the medians of curves are far apart."""
     # Of each curve: all but two columns say whose it is.
     whose = [name for name in table.columns if name not in (column, "share")]
     medians = table.filter(pl.col("share") >= 0.5).group_by(whose).agg(pl.col(column).min())[column].to_numpy()

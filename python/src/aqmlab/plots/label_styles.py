@@ -82,6 +82,19 @@ def label_styles(labels: Sequence[str]) -> dict[str, LabelStyle]:
     return {label: found[label] for label in labels}
 
 
+def part_styles(labels: Sequence[str]) -> dict[str, LabelStyle]:
+    """Return the styles of the parts of bars, by their places: what they are called decides nothing.
+
+    >>> part_styles(["AQM", "air"]) == part_styles(["phone", "tablet"])
+    False
+    >>> list(part_styles(["AQM", "air"]).values()) == list(part_styles(["phone", "tablet"]).values())
+    True
+
+    """
+    # Black is left to the first of disciplines.
+    return {label: ALL[(place + 1) % len(ALL)] for place, label in enumerate(labels)}
+
+
 def _rank(label: str, labels: Sequence[str]) -> int:
     """Return how many labels of the same discipline come before."""
     return sum(_discipline(other) == _discipline(label) for other in labels[: labels.index(label)])

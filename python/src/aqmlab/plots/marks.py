@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.colors import LogNorm, Normalize
 
 from aqmlab.plots import style
-from aqmlab.plots.label_styles import LabelStyle
+from aqmlab.plots.label_styles import LabelStyle, part_styles
 from aqmlab.plots.panel import Mark, Panel
 from aqmlab.plots.ticks import names
 from aqmlab.stats.statistics import Reals
@@ -28,7 +28,8 @@ LEAST_GAP = 4.0
 LETTERS_PER_INCH = 13
 # Width of a map's cells that have numbers.
 LEAST_CELL_PT = 21.0
-
+# A part of a bar has its number where it is at least this share of the axis.
+LEAST_PART = 0.08
 
 LabelStyles = Mapping[str, LabelStyle]
 
@@ -250,6 +251,34 @@ def _stacks(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -
     axes.grid(visible=False, axis="x")
 
 
+def _parts(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
+    """Paint a bar for each place of the axis, in which the labels' values stand on one another, with their sum."""
+    del styles
+    _, factor = panel.y_axis.readable(panel.y_axis.high or 0.0)
+    bottom = dict.fromkeys(panel.x_axis.ticks, 0.0)
+    end = panel.y_axis.high or 1.0
+    for label, own_style in part_styles(panel.labels).items():
+        values = dict(rows.filter(pl.col(panel.by) == label).select(panel.x, panel.y).iter_rows())
+        bar: dict[str, Any] = {"color": own_style.colour, "hatch": own_style.hatch, "edgecolor": "white"}
+        x = [panel.x_axis.ticks[name] for name in values]
+        y = list(values.values())
+        axes.bar(x, y, 0.66, bottom=[bottom[name] for name in values], label=label, **bar)
+        for name, value in values.items():
+            if value >= LEAST_PART * end:
+                place = (panel.x_axis.ticks[name], bottom[name] + value / 2)
+                paper = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+                text = metrics.number(value * factor)
+                axes.text(*place, text, ha="center", va="center", fontsize="small", color=style.INK, bbox=paper)
+            bottom[name] += value
+    for name, total in bottom.items():
+        # A bar that fills the axis is a whole, and says nothing by its height.
+        if 0.0 < total < 0.99 * end:
+            text = metrics.number(total * factor)
+            place = (panel.x_axis.ticks[name], total)
+            axes.annotate(text, place, (0, 3), textcoords="offset points", ha="center", fontsize="small")
+    axes.grid(visible=False, axis="x")
+
+
 def _hollow(axes: Axes, panel: Panel, label: str, own: LabelStyle, shift: float = 0.0) -> None:
     """Paint a label's reference values at the places that are on the axis."""
     named = panel.x_axis.ticks
@@ -391,6 +420,7 @@ MARKS: dict[Mark, Callable[[Axes, pl.DataFrame, Panel, LabelStyles], None]] = {
     "points": _points,
     "bars": _bars,
     "stacks": _stacks,
+    "parts": _parts,
     "beside": _beside,
     "ticks": _ticks,
     "heat": _heat,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Marks whose axes are numbers of a quantity, so that they can be shown in another unit.
-NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "beside", "dots")
+NUMBERS = ("line", "step", "cloud", "front", "crosses", "box", "bars", "stacks", "parts", "beside", "dots")
 # A linear axis ends this much above the data.
 HEADROOM = 1.06
 # Room of texts below an axis, in letters: the gap between two, and from one to the next if slanted or upright.
@@ -56,7 +56,8 @@ def paint(
     """Return the figure of some panels. A label has the same style in all of them."""
     figure, cells = _arranged(panels, height_in, columns, layout)
     labels = list(dict.fromkeys(label for panel in panels for label in panel.labels))
-    known, written = label_styles(labels), short_labels(labels)
+    places = list(dict.fromkeys(place for panel in panels if panel.mark == "parts" for place in panel.x_axis.ticks))
+    known, written = label_styles(labels), short_labels(labels) | short_labels(places)
     with style.in_style(layout):
         rows, across = max(cell.block_end for cell in cells), max(cell.column for cell in cells) + 1
         tall = style.letters((height_in - AROUND_IN) * layout.scale / rows, mpl.rcParams["axes.labelsize"])
@@ -246,7 +247,7 @@ def _finish(axes: Axes, panel: Panel, letters: int, written: Mapping[str, str]) 
     if panel.title:
         axes.set_title(textwrap.fill(written.get(panel.title, panel.title), letters), loc="left")
     if panel.x_axis.ticks:
-        is_named = panel.x == panel.by
+        is_named = panel.x == panel.by or panel.mark == "parts"
         ticks = {written[text] if is_named else text: place for text, place in panel.x_axis.ticks.items()}
         _name_ticks(axes, ticks, letters, all_named=is_named)
     if panel.mark == "ticks":

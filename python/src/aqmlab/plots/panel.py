@@ -22,6 +22,7 @@ Mark: TypeAlias = Literal[
     "points",
     "bars",
     "stacks",
+    "parts",
     "beside",
     "ticks",
     "heat",

@@ -20,7 +20,7 @@ from aqmlab import FULL_VERSION
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
-from aqmlab.results import over_settings, swept
+from aqmlab.results import over_settings, stations, swept
 from aqmlab.results.baseline import FILE as BASELINE
 from aqmlab.results.baseline import by_discipline
 from aqmlab.results.differences import Comparison
@@ -47,6 +47,9 @@ __all__ = ["beside", "environment", "inline", "notebook", "render", "rendered"]
 # The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
 CHARTS = {"cdf": "delays", "timeseries": "series", "tradeoff": "runs", "fairness": "fairness", "sweep": "sweep"}
 
+
+# The figures of the section about Wi-Fi.
+OF_STATIONS = ("layers", "airtime", "stations")
 
 # The figure beside the answer, above everything else.
 FIRST = "tradeoff"
@@ -118,8 +121,10 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         figures=[
             (figure, inline(figure.bare_svg, figure.title), *_chart(figure.name))
             for figure in drawn
-            if figure is not first
+            if figure is not first and not _is_of_stations(figure)
         ],
+        of_stations=[(figure, inline(figure.bare_svg, figure.title)) for figure in drawn if _is_of_stations(figure)],
+        not_modelled=stations.not_modelled(result.rows),
         disciplines={one.name: one for one in (*registry.disciplines(), *registry.of_papers())},
         again=_again(result),
         since=by_discipline(result),
@@ -132,6 +137,11 @@ def _chart(name: str) -> tuple[str, bool]:
     """Return the chart that takes the place of a figure, and whether the figure is the one that it stands in."""
     kind, _, point = name.partition("-")
     return CHARTS.get(kind, ""), point in ("", "1")
+
+
+def _is_of_stations(figure: Figure) -> bool:
+    """Whether a figure stands in the section about Wi-Fi."""
+    return figure.name.partition("-")[0] in OF_STATIONS
 
 
 def _script(numbers: object) -> Markup:
@@ -229,6 +239,7 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "name": ", ".join(f"{key} {value}" for key, value in result.points[number].items()),
         "summary": tables.summary,
         "more": tables.more,
+        "stations": tables.stations,
         "first_port": tables.first_port,
         "answer": headlines(result, number),
         "comparisons": [one for one in result.comparisons if one.point == number],

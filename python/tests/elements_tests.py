@@ -24,6 +24,7 @@ def what_is_not_there_has_a_reason(name: str) -> None:
     found = _elements(name)
     assert found
     for one in found:
+        assert None not in one, "a comma that is not quoted"
         assert one["element"]
         assert one["status"] in STATUS, one
         assert one["where"] != "" if one["status"] == "yes" else one["reason"], one

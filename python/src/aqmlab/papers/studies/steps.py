@@ -63,4 +63,4 @@ def _rows(result: Result | None, aqms: Sequence[str], labels: Sequence[str], of:
     return measure(of, at)
 
 
-STUDY = Study("steps", "Time (s)", _rows, lambda of: list(CURVES), is_numeric=True)
+STUDY = Study("steps", "Time (s)", _rows, lambda of: list(CURVES), is_numeric=True, is_beyond=False)

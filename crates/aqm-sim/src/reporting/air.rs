@@ -41,12 +41,13 @@ pub(super) fn report(report: &mut Report, channels: &[Channel], warmup: Time, en
         }
         // Of several channels each has the stations, and the first is that of the whole.
         if std::ptr::eq(*channel, shared[0].0) {
-            let medium = before.map_or(air.medium, |(_, before)| air.medium.since(before));
-            let mut put = |metric: &Metric, value: f64| report.metrics.put(&Part::WHOLE, metric, value);
-            put(&BUSY_SHARE, busy_share(&medium, warmup, end));
-            if let Some(jain) = jain(&airtimes) {
-                put(&AIRTIME_JAIN, jain);
-            }
+            let mut put = |metric: &Metric, value: Option<f64>| {
+                if let Some(value) = value {
+                    report.metrics.put(&Part::WHOLE, metric, value);
+                }
+            };
+            put(&BUSY_SHARE, busy_share(channel, warmup, end));
+            put(&AIRTIME_JAIN, jain(&airtimes));
         }
     }
 }
@@ -55,8 +56,12 @@ fn mean_ms(sum: Span, packets: u64) -> Option<f64> {
     (packets > 0).then(|| sum.as_millis_f64() / packets as f64)
 }
 
-/// What lies behind the end of the run, of the last transmission, is no part of it.
-fn busy_share(medium: &MediumTotals, warmup: Time, end: Time) -> f64 {
-    let busy = medium.busy.saturating_sub(medium.last.since(end));
-    (busy.as_secs_f64() / end.since(warmup).as_secs_f64()).min(1.0)
+/// The share of time in which somebody sent; none where stations do not share the air. What of the last transmission lies
+/// behind the end of the run is no part of it, nor what of one lies behind the warm-up that began before.
+pub(super) fn busy_share(channel: &Channel, warmup: Time, end: Time) -> Option<f64> {
+    let medium = channel.device.as_ref()?.air()?.medium;
+    let inside = |medium: &MediumTotals, by: Time| medium.busy.saturating_sub(medium.last.since(by));
+    let before = channel.before.as_ref().map_or(Span::ZERO, |(_, before)| inside(before, warmup));
+    let busy = inside(&medium, end).saturating_sub(before);
+    Some(busy.as_secs_f64() / end.since(warmup).as_secs_f64())
 }

@@ -55,11 +55,14 @@ pub(crate) fn report(setup: Setup, end: Time) -> Result<Report, RunError> {
         observer.report(&mut report, end);
     }
     for (number, port) in run.ports.iter().enumerate() {
+        let channel = simulation.ports[simulation.measured[number]].device().and_then(|own| own.channel);
+        let channel = channel.map(|channel| &simulation.channels[channel as usize]);
+        let on_air = channel.and_then(|channel| air::busy_share(channel, metrics.since(), end));
         if number == 0 {
-            run.queue_metrics(&mut report, &Part::WHOLE, port);
+            run.queue_metrics(&mut report, &Part::WHOLE, port, on_air);
         }
         if run.ports.len() > 1 {
-            run.queue_metrics(&mut report, &port.part, port);
+            run.queue_metrics(&mut report, &port.part, port, on_air);
             run.port_metrics(&mut report, &port.part, port, |_| true);
         }
     }
@@ -274,11 +277,13 @@ impl Run<'_> {
         put(&FEEDBACK_IGNORED, feedback.ignored);
     }
 
-    /// Metrics of a queue and its link as a whole, as those of `part`.
-    fn queue_metrics(&self, report: &mut Report, part: &Part, port: &PortMetrics) {
+    /// Metrics of a queue and its link as a whole, as those of `part`. Where stations share the air, the use of the link is that
+    /// of the air: a driver takes packets faster than they are sent.
+    fn queue_metrics(&self, report: &mut Report, part: &Part, port: &PortMetrics, on_air: Option<f64>) {
         let (packets, bytes) = port.means(self.seconds);
         let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
-        put(&UTILIZATION, port.utilization(self.metrics.since(), self.end, self.overhead));
+        let of_link = || port.utilization(self.metrics.since(), self.end, self.overhead);
+        put(&UTILIZATION, on_air.unwrap_or_else(of_link));
         put(&QUEUE_MEAN_PACKETS, packets);
         put(&QUEUE_MEAN_BYTES, bytes);
         put(&QUEUE_MAX_PACKETS, port.max_packets as f64);

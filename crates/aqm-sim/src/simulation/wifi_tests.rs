@@ -7,6 +7,7 @@ use crate::scenario::inputs::Inputs;
 use crate::simulation::build::Setup;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const SECOND: u64 = 1_000_000_000;
@@ -188,5 +189,84 @@ fn what_cannot_be_is_said_in_one_line() {
     ] {
         let found = problem(change);
         assert!(found.contains(says) && !found.contains('\n'), "{found}");
+    }
+}
+
+/// A station in words: its rate, and how packets are lost.
+fn station(number: usize, mode: &str, loss: f64, snr: Option<f64>, later: Option<&str>) -> String {
+    let errors = snr.map_or(format!("loss {loss:.3}"), |snr| format!("snr {snr:.1}"));
+    let later = later.map_or(String::new(), |mode| format!(" at 500ms {mode}"));
+    format!("s{number}={mode} {errors}{later}")
+}
+
+fn mode() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(
+        &[
+            "dsss-1",
+            "dsss-11",
+            "ofdm-6",
+            "ofdm-54",
+            "ht-mcs0",
+            "ht-mcs7-40mhz-400ns",
+            "ht-mcs15-400ns",
+            "vht-mcs0-80mhz",
+            "vht-mcs8-2ss-80mhz",
+            "he-mcs0",
+            "he-mcs11-2ss-80mhz",
+        ][..],
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        // PROPTEST_CASES=3000 runs more.
+        cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40),
+        ..ProptestConfig::default()
+    })]
+
+    /// Whatever the stations, their losses, the discipline, where it sits and what flows, a run passes its checks.
+    #[test]
+    fn random_channels_pass_the_checks(
+        stations in prop::collection::vec(
+            (mode(), 0.0..0.5_f64, prop::option::of(0.0..40.0_f64), prop::option::of(mode())), 1..6,
+        ),
+        aqm in prop::sample::select(&[
+            "fifo limit 50p", "codel limit 100p", "fq_codel limit 200p", "pie limit 100p", "cake", "drr limit 60p",
+            "airtime_fq limit 100p", "airtime_fq:atc17", "airtime_fq:round_robin child [pie]", "red limit 100p",
+        ][..]),
+        placement in prop::sample::select(&[None, Some("above"), Some("integrated"), Some("limited")][..]),
+        medium in (
+            1..=64_u32, prop::sample::select(&["4ms", "500us", "5484us"][..]), 1..=64_u32, 0..8_u32,
+            prop::sample::select(&["5ms", "50ms", "512ms"][..]),
+            prop::sample::select(&["missed retransmit", "missed request"][..]), 0.0..0.3_f64, 0..=3_u32, 1..200_u32,
+        ),
+        rules in prop::sample::select(&[
+            "", "order oldest", "band 2.4ghz", "eifs off countdown end", "ap_edca dcf station_edca dcf", "rts_above 3000b",
+            "ap_edca station", "cipher 16b",
+        ][..]),
+        rate_bps in 100_000..60_000_000_u64,
+        seed in 1..1000_u64,
+    ) {
+        let texts = stations.iter().enumerate().map(|(number, (mode, loss, snr, later))| {
+            station(number, mode, *loss, *snr, *later)
+        });
+        let (packets, time, window, retries, lifetime, missed, lost, hardware, driver) = medium;
+        let kind = format!(
+            "wifi stations [{}] aggregate_packets {packets} aggregate_time {time} window {window} retries {retries} lifetime {lifetime} \
+             {missed} response_loss {lost:.3} hardware {hardware} driver {driver} {rules}",
+            texts.collect::<Vec<_>>().join(", "),
+        );
+        let flows: Vec<Value> = (0..stations.len())
+            .map(|number| {
+                let name = format!("s{number}");
+                if number % 2 == 0 { tcp(&name) } else { udp(&name, rate_bps) }
+            })
+            .collect();
+        let mut one = scenario(aqm, placement, &kind, &flows, 1);
+        one["warmup_ns"] = json!(SECOND / 4);
+        if let Err(problem) = run(&one, seed) {
+            panic!("{aqm} {placement:?} {kind}: {problem}");
+        }
     }
 }

@@ -98,19 +98,6 @@ impl StationTotals {
     }
 }
 
-impl MediumTotals {
-    /// What was added since `before`.
-    #[must_use]
-    pub fn since(&self, before: &MediumTotals) -> MediumTotals {
-        MediumTotals {
-            busy: self.busy.saturating_sub(before.busy),
-            collisions: self.collisions.saturating_sub(before.collisions),
-            bursts: self.bursts - before.bursts,
-            last: self.last,
-        }
-    }
-}
-
 /// Jain's index of shares: one if all are equal, one over their number if one has all; none of nothing.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();

@@ -95,6 +95,8 @@ pub(super) struct Sender {
     built: u64,
     /// Packets that it has taken so far.
     pub(super) taken: u64,
+    /// Packets that became too old.
+    expired: u64,
     /// When its TXOP ends; only while it has one.
     pub(super) txop_end: Option<Time>,
 }
@@ -108,6 +110,7 @@ impl Sender {
             hardware: VecDeque::new(),
             built: 0,
             taken: 0,
+            expired: 0,
             txop_end: None,
         }
     }
@@ -154,11 +157,11 @@ impl Sender {
             if self.hardware.len() >= count {
                 return;
             }
-            let before = dropped.len();
+            let before = self.expired;
             match self.build(view, &mut pending, source, dropped) {
                 Some(ppdu) => self.hardware.push_back(ppdu),
                 // All that the driver held had expired: there is room for more.
-                None if dropped.len() > before => pending = self.pending(view),
+                None if self.expired > before => pending = self.pending(view),
                 None => return,
             }
         }
@@ -209,11 +212,14 @@ impl Sender {
     ) -> Option<(u8, bool)> {
         let (queue, has_driver) = (self.queue, view.config.driver > 0);
         let by_age = has_driver && view.config.order == DriverOrder::Oldest;
-        let mut waiting: Option<(u64, u8)> = None;
+        let (mut waiting, mut any): (Option<(u64, u8)>, Option<(u64, u8)>) = (None, None);
         for session in self.sessions.iter().filter(|session| session.has_work()) {
             let key = if by_age { session.oldest().as_nanos() } else { session.built };
-            let is_longer = waiting.is_none_or(|(longest, _)| key < longest);
-            if is_longer && (has_driver || !source.waits(queue, session.to)) {
+            let is_longer = |than: Option<(u64, u8)>| than.is_none_or(|(longest, _)| key < longest);
+            if is_longer(any) {
+                any = Some((key, session.to));
+            }
+            if is_longer(waiting) && (has_driver || !source.waits(queue, session.to)) {
                 waiting = Some((key, session.to));
             }
         }
@@ -225,7 +231,8 @@ impl Sender {
         // A receiver whose window is full must acknowledge first.
         let is_blocked = |to: u8| of(to).is_some_and(|one| !one.originator.has_room() && !one.has_work());
         let may = |to: u8| may_release(pending, to) && !is_blocked(to);
-        let Some(turn) = source.peek(queue, view.now, &may) else { return held };
+        // What is held may be what keeps a receiver from getting more.
+        let Some(turn) = source.peek(queue, view.now, &may) else { return any.map(|(_, to)| (to, false)) };
         let served = of(turn).map_or(0, |session| session.built);
         match waiting {
             Some((built, _)) if built < served => held,
@@ -244,12 +251,12 @@ impl Sender {
         loop {
             let (to, may_take) = self.next_receiver(view, pending, source)?;
             let mode = *self.mode(to, view);
-            let dropped_before = dropped.len();
             self.built += 1;
             let (built, queue) = (self.built, self.queue);
             let session = self.session(to, config.window);
             session.built = built;
-            session.expire(config, queue, now, dropped);
+            // One that was received, but not acknowledged, expires without being dropped.
+            let expired = session.expire(config, queue, now, dropped);
             let mut aggregate = Aggregate::new(&config.timing, &mode, &config.limits);
             let mut mpdus = Vec::new();
             let mut fits = |octets| aggregate.push(config.limits.mpdu_octets(&mode, octets));
@@ -279,11 +286,12 @@ impl Sender {
             let asks = session.wants_request();
             session.asked |= asks;
             self.taken += taken;
+            self.expired += expired;
             if asks || !mpdus.is_empty() {
                 return Some(Ppdu { to, aggregate, mpdus, asks, attempts: 0 });
             }
             // Everything for it had expired: the next.
-            if dropped.len() == dropped_before {
+            if expired == 0 {
                 return None;
             }
         }
@@ -355,8 +363,9 @@ impl Session {
         !self.asked && self.given_up.iter().any(|sequence| *sequence < start)
     }
 
-    /// Gives up what is older than its lifetime.
-    fn expire(&mut self, config: &Config, queue: Queue, now: Time, dropped: &mut Vec<Dropped>) {
+    /// Gives up what is older than its lifetime; answers how many packets that are.
+    fn expire(&mut self, config: &Config, queue: Queue, now: Time, dropped: &mut Vec<Dropped>) -> u64 {
+        let mut expired = 0;
         let is_over = |taken: Time| now.since(taken) > config.lifetime;
         let cause = DropCause::Lifetime;
         while let Some(mpdu) = self.originator.first_retry().copied()
@@ -364,13 +373,16 @@ impl Session {
         {
             self.originator.take_retry();
             self.give_up(&mpdu, queue, cause, dropped);
+            expired += 1;
         }
         while let Some(held) = self.packets.front().copied()
             && is_over(held.taken)
         {
             self.packets.pop_front();
             dropped.push(Dropped { queue, id: held.id, cause });
+            expired += 1;
         }
+        expired
     }
 
     /// An MPDU is not sent again: the receiver must learn it.

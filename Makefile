@@ -18,7 +18,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-linux validate-stacks validate-live validate-p4 quick-papers rust-tests test-rust test-python crates lint lint-subject lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-wifi validate-linux validate-stacks validate-live validate-p4 quick-papers rust-tests test-rust test-python crates lint lint-subject lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -166,6 +166,9 @@ laws: $(NATIVE) ## check the transports against published formulas and draw docs
 
 validate-ns3: $(NATIVE) validate-ns3-qdiscs ## compare with ns-3 (installs g++ and libns3-dev; a quarter of an hour)
 	$(BIN)/python validate/ns3/compare.py
+
+validate-wifi: $(NATIVE) ## compare the Wi-Fi link with ns-3.44 at the points of validate/wifi (some minutes; NS3_WHEEL=/path runs ns-3 itself)
+	$(BIN)/python validate/wifi/compare.py --ns3 10
 
 validate-linux: $(NATIVE) ## compare with what a Linux kernel gave (some minutes)
 	$(BIN)/python validate/linux/compare.py

@@ -95,16 +95,13 @@ def missing(points: list[Point], seeds: int) -> Iterator[tuple[Point, int]]:
         yield from ((point, seed) for point in points if seed not in known.get(point.id, {}))
 
 
-def run(points: list[Point], seeds: int) -> None:
+def run(folder: Path, points: list[Point], seeds: int) -> None:
     """Run what is missing, and store each run as soon as it has ended.
 
     Raises:
-        RuntimeError: if ns-3 is missing, or does not build or run.
+        RuntimeError: if it does not build or run.
 
     """
-    folder = wheel()
-    if isinstance(folder, str):
-        raise RuntimeError(folder)
     RESULTS.parent.mkdir(exist_ok=True)
     if not RESULTS.exists():
         RESULTS.write_text(",".join(HEADER) + "\n", encoding="utf-8")

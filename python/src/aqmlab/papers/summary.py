@@ -188,7 +188,8 @@ def _printed(part: Part, claim: Claim) -> str:
     numbers = {
         name: f"({_number(value)})" if name in claim.doubt else _number(value) for name, value in claim.paper.items()
     }
-    both = " against ".join(numbers[name] for name in sides) if {*sides} <= {*numbers} else ""
+    has_both = {*sides} <= {*numbers}
+    both = f"{' against '.join(numbers[name] for name in sides)} {_unit(part, claim)}".rstrip() if has_both else ""
     if part.paper is None:
         return both
     size = "equal" if part.paper == 0.0 and " = " in part.expected else _change(part.paper)

@@ -20,12 +20,13 @@ from aqmlab.stats import statistics
 
 FOLDER = Path(__file__).resolve().parents[1] / "experiments/data-center"
 README, GENERATED = FOLDER / "README.md", FOLDER / "generated"
-BOUNDS = {"small": (0, 100_000), "medium": (100_000, 10_000_000), "large": (10_000_000, None)}
 COLUMNS = (
     "completed_flows",
     "started_flows",
     "fct_p99_s",
     "loss_ratio",
+    "path_loss_ratio",
+    "jain_index",
     "pause_frames",
     "goodput_mbit",
     "throughput_mbit",
@@ -36,6 +37,8 @@ COLUMNS = (
     "drops_early",
     "slowdown_small_mean",
     "slowdown_small_p99",
+    "slowdown_medium_mean",
+    "slowdown_large_mean",
     "feedback_sent",
 )
 # What marks, by the first words of its text: the schemes of the papers.
@@ -53,17 +56,12 @@ ORDER = list(SCHEMES.values())
 
 def store(folder: Path, name: str) -> None:
     """Write what the tables need of a result: a line for each run."""
-    result = aqmlab.load(folder)
-    swept = list(result.points[0])
-    keys = ["point", "aqm", "seed"]
-    runs = result.runs.select(*keys, *swept, *(one for one in COLUMNS if one in result.runs.columns))
-    if "size_bytes" in result.flows.columns:
-        for size, (low, high) in BOUNDS.items():
-            own = result.flows.filter((pl.col("size_bytes") > low) & (pl.col("size_bytes") <= (high or 2**62)))
-            mean = own.group_by(keys).agg(pl.col("slowdown").mean().alias(f"{size}_slowdown"))
-            runs = runs.join(mean, on=keys, how="left", maintain_order="left")
+    runs = aqmlab.load(folder).runs
+    # What is swept stands between the seed and the metrics.
+    swept = runs.columns[runs.columns.index("aqm") : runs.columns.index("goodput_mbit")]
     GENERATED.mkdir(exist_ok=True)
-    runs.drop("point").write_csv(GENERATED / f"{name}.csv", float_precision=6)
+    chosen = runs.select(*swept, *(one for one in COLUMNS if one in runs.columns))
+    chosen.write_csv(GENERATED / f"{name}.csv", float_precision=6)
 
 
 def tables() -> dict[str, list[str]]:
@@ -133,9 +131,9 @@ def _answers(run: dict[str, float], scale: float, digits: int) -> str:
 
 def _loads(names: Sequence[str]) -> Iterator[str]:
     """Yield each scheme at 90 % of the receivers' ports."""
-    runs = _by_scheme(names).filter(pl.col("load") == "90%")
-    yield "| Flows | Scheme | PFC | Goodput | Queue | Small | Small, 99 % | Medium | PAUSE | Loss |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    runs = _by_scheme(names).filter(pl.col("load_percent") == 90)
+    yield "| Flows | Scheme | PFC | Goodput | Queue | Small | Small, 99 % | Medium | Jain | PAUSE | Loss |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for size in ("websearch", "datamining", "hadoop"):
         for switch in ("lossy", "PFC"):
             for scheme in ORDER:
@@ -147,11 +145,12 @@ def _loads(names: Sequence[str]) -> Iterator[str]:
                         run["queue_mean_bytes"] / 1e3,
                         run["slowdown_small_mean"],
                         run["slowdown_small_p99"],
-                        run["medium_slowdown"],
+                        run["slowdown_medium_mean"],
                     ]
                     shown = " | ".join("" if one is None else f"{one:.1f}" for one in numbers)
                     has_pfc = "yes" if switch == "PFC" else "no"
-                    yield f"| {size} | {scheme} | {has_pfc} | {shown} | {pauses} | {100 * run['loss_ratio']:.2f} % |"
+                    rest = f"{run['jain_index']:.2f} | {pauses} | {100 * run['path_loss_ratio']:.2f} %"
+                    yield f"| {size} | {scheme} | {has_pfc} | {shown} | {rest} |"
 
 
 def _thresholds() -> Iterator[str]:
@@ -163,7 +162,7 @@ def _thresholds() -> Iterator[str]:
         own = runs.filter(pl.col("k") == k)
         cells = [
             _mean(own["slowdown_small_mean"], 1),
-            _mean(own["large_slowdown"], 1),
+            _mean(own["slowdown_large_mean"], 1),
             _mean(own["goodput_mbit"] / 1e3, 0),
         ]
         cells += [f"{own['buffer_max_bytes'].max() / 1e3:.0f}", f"{own['buffer_drops'].sum():.0f} packets"]

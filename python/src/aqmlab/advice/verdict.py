@@ -16,6 +16,7 @@ from aqmlab.results import Result
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import about
+from aqmlab.vocabulary.scopes import of_group
 
 # Increase of the round-trip time when the line is fully used (ms), below which a line has a grade.
 GRADES, WORST_GRADE = _native.advice_grades()
@@ -207,7 +208,8 @@ def best(judged: Sequence[R]) -> R:
 def _shown(runs: Sequence[Mapping[str, Any]], histograms: pl.DataFrame) -> dict[str, Estimate]:
     """What is shown of a setup and not judged."""
     medians = [
-        _median_ms(histograms.filter(pl.col("name") == f"class.game_{direction}.owd")) for direction in ("down", "up")
+        _median_ms(histograms.filter(pl.col("name") == of_group(f"game_{direction}").metric("owd")))
+        for direction in ("down", "up")
     ]
     return {
         # Of both directions together, which is near the median of their sum.

@@ -25,6 +25,7 @@ from aqmlab.runs.runner import FinishedRun
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.errors import Interrupted, MachineError
 from aqmlab.vocabulary.names import listed
+from aqmlab.vocabulary.scopes import of_port
 
 PING_S = 0.02
 # For a transfer to be accepted: the kernel asks six times meanwhile.
@@ -284,7 +285,7 @@ def _metrics(traffic: Traffic, measured: dict[str, Any]) -> dict[str, float]:
     }
     for name, values in rates.items():
         if len(values):
-            found[f"port.{name}.goodput_mbit"] = float(values.sum())
+            found[of_port(name).metric("goodput_mbit")] = float(values.sum())
     own = rates[traffic.loaded]
     if len(own):
         found["goodput_mbit"] = float(own.sum())

@@ -8,6 +8,7 @@ from typing import Any
 from aqmlab import _native
 from aqmlab.live.carrying import Carried
 from aqmlab.live.directions import DIRECTIONS
+from aqmlab.vocabulary.scopes import of_port
 
 FORMAT_VERSION = 1
 # Packets that leave later than this are late for an emulated network: a grain of mahimahi.
@@ -21,7 +22,7 @@ def document(carried: Carried) -> dict[str, Any]:
     both = {name: report[name] for name in DIRECTIONS}
     metrics = {**both["down"]["metrics"]}
     metrics |= {
-        f"port.{name}.{metric}": value for name in DIRECTIONS for metric, value in both[name]["metrics"].items()
+        of_port(name).metric(metric): value for name in DIRECTIONS for metric, value in both[name]["metrics"].items()
     }
     metrics["rtt_base_ms"] = (link.down.delay_ns + link.up.delay_ns) / 1e6
     return {

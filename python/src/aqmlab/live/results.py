@@ -24,6 +24,7 @@ from aqmlab.results import Result, groups
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.runs.runner import FinishedRun
 from aqmlab.store import growth
+from aqmlab.vocabulary.scopes import of_port
 from aqmlab.vocabulary.units import NANOS_PER_SECOND, format_span
 
 ENGINE = "live"
@@ -145,10 +146,10 @@ def done(
 ) -> FinishedRun:
     """Return a run; ``metrics`` are its own, and ``measured`` is what its traffic has got, if it says so."""
     report, both = carried.report, {name: carried.report[name]["metrics"] for name in DIRECTIONS}
-    ports = {f"port.{name}.{metric}": value for name in DIRECTIONS for metric, value in both[name].items()}
+    ports = {of_port(name).metric(metric): value for name in DIRECTIONS for metric, value in both[name].items()}
     begins = round(report["warmup_s"], 2)
     histograms = {"qdelay": _buckets(report[loaded]["sojourn"])}
-    histograms |= {f"port.{name}.qdelay": _buckets(report[name]["sojourn"]) for name in DIRECTIONS}
+    histograms |= {of_port(name).metric("qdelay"): _buckets(report[name]["sojourn"]) for name in DIRECTIONS}
     flows: dict[str, Any] = {}
     if measured is not None:
         flows = {
@@ -197,7 +198,7 @@ def _series(carried: Carried, loaded: str, measured: Mapping[str, Any] | None) -
         return {}
     times = np.round(np.arange(1, count + 1) * SAMPLE_S, 9)
     found: dict[str, Any] = {"time_s": times}
-    for prefix, name in (("", loaded), *((f"port.{name}.", name) for name in DIRECTIONS)):
+    for prefix, name in (("", loaded), *((of_port(name).prefix, name) for name in DIRECTIONS)):
         for column in rows[name][0].keys() - {"time_s"}:
             values = [row[column] for row in rows[name][:count]]
             found[f"{prefix}{column}"] = np.array([np.nan if one is None else one for one in values], dtype=float)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab.measured.builder import UNNAMED, FormatError, Measured, Measurement, Reals, number, numbers, part_of, waited
+from aqmlab.vocabulary.scopes import of_group
 
 NEWEST_VERSION = 4
 DIRECTIONS = ("download", "upload")
@@ -42,7 +43,7 @@ def measurement(parsed: dict[str, Any]) -> Measurement:
         if len(values) != len(times):
             raise FormatError(f"'{name}' has {len(values)} values at {len(times)} times")
     goodput = _goodput(columns)
-    series = {f"class.{name}.goodput_mbit": values for name, values in goodput.items() if name}
+    series = {of_group(name).metric("goodput_mbit"): values for name, values in goodput.items() if name}
     pings = {name: values for name, values in columns.items() if _is_ping(name, columns)}
     if not goodput and not pings:
         raise FormatError("has neither TCP goodput nor pings")

@@ -16,6 +16,7 @@ import numpy as np
 from aqmlab.measured.builder import UNNAMED, FormatError, Measured, Measurement, Reals, number, part_of, waited
 from aqmlab.measured.lenient_json import CUT, REVERSE
 from aqmlab.vocabulary.printable import printable
+from aqmlab.vocabulary.scopes import of_group
 
 NOTE = "the queue delay of a measurement is the sender's round trip less its shortest"
 
@@ -112,7 +113,7 @@ def measurement(parsed: dict[str, Any]) -> Measurement:
     parts = [_direction(views, suffix, name, ended) for suffix, name in names.items()]
 
     times, series = _series({part.name: (part.times_s, part.mbit) for part in parts})
-    metrics = {f"class.{part.name}.goodput_mbit": part.goodput for part in parts}
+    metrics = {of_group(part.name).metric("goodput_mbit"): part.goodput for part in parts}
     metrics["goodput_mbit"] = sum(part.goodput for part in parts)
     packets = sum(part.packets for part in parts if math.isfinite(part.packets))
     if packets > 0.0:
@@ -210,7 +211,7 @@ def _series(directions: Mapping[str, tuple[Reals, Reals]]) -> tuple[Reals, dict[
         # The other direction's intervals end at about the same times.
         same = len(at) == len(times)
         total = total + (mbit if name == first or same else np.interp(times, at, mbit, math.nan, math.nan))
-        axis, series = _beside(axis, series, times if same else at, f"class.{name}.goodput_mbit", mbit)
+        axis, series = _beside(axis, series, times if same else at, of_group(name).metric("goodput_mbit"), mbit)
     return _beside(axis, series, times, "goodput_mbit", total)
 
 

@@ -14,6 +14,7 @@ from aqmlab.results import Result, measures
 from aqmlab.results.measures import Measure
 from aqmlab.stats import statistics
 from aqmlab.vocabulary.names import plain
+from aqmlab.vocabulary.scopes import of_group
 
 _SCHEMA = {
     "panel": pl.String,
@@ -88,7 +89,7 @@ def _rows(panel: Panel, result: Result | None) -> list[tuple[Any, ...]]:
         (panel.title, line.name, group, *row)
         for line in _lines(panel, result)
         for group in panel.classes or ("",)
-        for row in make(panel, result, line, f"class.{group}.{panel.of}" if group else panel.of)
+        for row in make(panel, result, line, of_group(group).metric(panel.of) if group else panel.of)
     ]
 
 

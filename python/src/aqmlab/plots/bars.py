@@ -12,6 +12,7 @@ from aqmlab.plots.panel import Axis, Panel
 from aqmlab.stats.statistics import Reals
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
+from aqmlab.vocabulary.scopes import Scope
 
 ALL = "all"
 WHOLE = ("qdelay_mean_ms", "qdelay_p99_ms", "goodput_mbit", "loss_ratio")
@@ -107,12 +108,9 @@ def columns(table: pl.DataFrame) -> int:
 def _groups(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     """Return the estimates of each group of flows."""
     wanted = GROUPS if column == ALL else (column,)
-    names = [(name, *metrics.split(name)) for name in _names(curves)]
-    grouped = {
-        (plain, prefix.removeprefix("class.").removesuffix(".")): name
-        for name, prefix, plain in names
-        if prefix.startswith("class.")
-    }
+    parts = [(name, *metrics.split(name)) for name in _names(curves)]
+    scoped = [(name, Scope.of_prefix(prefix), plain) for name, prefix, plain in parts]
+    grouped = {(plain, part.name): name for name, part, plain in scoped if part and part.family == "class"}
     if len({group for _, group in grouped}) < 2:
         raise InputError("groups: all flows are of one group; name= gives some another")
     if not any(plain in wanted for plain, _ in grouped):

@@ -13,6 +13,7 @@ from typing import Any
 from aqmlab.results import groups
 from aqmlab.scenario.kinds import KINDS
 from aqmlab.vocabulary.metrics import split
+from aqmlab.vocabulary.scopes import Scope, of_group
 
 INDEX = "jain_index"
 # What flows want that have no end and no rate of their own: all that there is.
@@ -52,9 +53,8 @@ def is_shown(scenario: Mapping[str, Any], metric: str) -> bool:
     if name != INDEX:
         return True
     found = list(scenario.get(groups.KEY, ()))
-    if prefix:
-        name = prefix.removeprefix("class.").removesuffix(".")
-        found = [group for group in found if group["name"] == name]
+    if scope := Scope.of_prefix(prefix):
+        found = [group for group in found if scope == of_group(group["name"])]
     elif scenario["capture"]:
         # What recorded flows want is not known.
         return False

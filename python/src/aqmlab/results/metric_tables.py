@@ -14,6 +14,7 @@ from typing import TypeAlias
 from aqmlab.results.summary import Row
 from aqmlab.vocabulary import units
 from aqmlab.vocabulary.metrics import split
+from aqmlab.vocabulary.scopes import Scope
 
 
 @dataclass(frozen=True)
@@ -168,14 +169,13 @@ def occasional_cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence
 
 def group_cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column] = GROUP_COLUMNS) -> Lines:
     """Return the lines of one scenario, one per group of flows and AQM; none if there is only one group."""
-    prefixes = dict.fromkeys(prefix for prefix, _ in (split(row.metric) for row in rows) if prefix.startswith("class."))
-    if len(prefixes) < 2:
+    scopes = dict.fromkeys(Scope.of_prefix(split(row.metric)[0]) for row in rows)
+    groups = [one for one in scopes if one and one.family == "class"]
+    if len(groups) < 2:
         return {}
     return {
-        (prefix.removeprefix("class.").removesuffix("."), aqm): line(
-            [row for row in rows if row.aqm == aqm], prefix, columns
-        )
-        for prefix in prefixes
+        (group.name, aqm): line([row for row in rows if row.aqm == aqm], group.prefix, columns)
+        for group in groups
         for aqm in aqms
     }
 

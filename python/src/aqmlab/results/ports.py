@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from aqmlab.results.metric_tables import ABSENT, PORT_COLUMNS, Cell, Column, Lines, line
+from aqmlab.vocabulary.scopes import of_port
 from aqmlab.vocabulary.units import parse_bytes, parse_rate
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def port_cells(result: Result, point: int, columns: Sequence[Column] = PORT_COLU
     lines: dict[tuple[str, ...], dict[str, Cell]] = {}
     for port, about in ports.items():
         for aqm in result.aqms:
-            cells = line([row for row in rows if row.aqm == aqm], f"port.{port}.", columns)
+            cells = line([row for row in rows if row.aqm == aqm], of_port(port).prefix, columns)
             lines[f"{port}, {about['rate']}", aqm] = {**cells, **_buffer(result, point, aqm, about)}
     return lines
 

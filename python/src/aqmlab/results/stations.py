@@ -10,11 +10,11 @@ from aqmlab.results.differences import Comparison
 from aqmlab.results.metric_tables import STATION_COLUMNS, Column, Lines, line
 from aqmlab.results.summary import Row
 from aqmlab.vocabulary.metrics import split
+from aqmlab.vocabulary.scopes import Scope, of_station
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
-FAMILY: Final = "station."
 SHARE: Final = "airtime_share"
 # Where packets wait, from the discipline to the receiver: the metric, and the layer's name.
 LAYERS: Final[Mapping[str, str]] = {
@@ -36,8 +36,8 @@ STAYS = 2.0
 
 def names(rows: Sequence[Row]) -> list[str]:
     """Return the stations that some rows of a summary are about, in their order."""
-    found = (split(row.metric)[0] for row in rows if row.metric.startswith(FAMILY))
-    return list(dict.fromkeys(prefix.removeprefix(FAMILY).removesuffix(".") for prefix in found))
+    found = dict.fromkeys(Scope.of_prefix(split(row.metric)[0]) for row in rows)
+    return [one.name for one in found if one and one.family == "station"]
 
 
 def not_modelled(rows: Sequence[Row]) -> str:
@@ -48,7 +48,7 @@ def not_modelled(rows: Sequence[Row]) -> str:
 def station_cells(aqms: Sequence[str], rows: Sequence[Row], columns: Sequence[Column] = STATION_COLUMNS) -> Lines:
     """Return the lines of one scenario, one per station and AQM; none without stations."""
     return {
-        (name, aqm): line([row for row in rows if row.aqm == aqm], f"{FAMILY}{name}.", columns)
+        (name, aqm): line([row for row in rows if row.aqm == aqm], of_station(name).prefix, columns)
         for name in names(rows)
         for aqm in aqms
     }
@@ -62,9 +62,9 @@ def words(result: Result, point: int, reference: str, aqm: str) -> list[str]:
     own. The tests are a family of their own.
     """
     rows = [row for row in result.rows if row.point == point]
-    prefixes = [f"{FAMILY}{name}." for name in names(rows)]
-    metrics = [f"{prefix}{plain}" for plain in (SHARE, BELOW) for prefix in prefixes]
-    every = differences.family(result.frames, [point], [reference, aqm], metrics) if prefixes else []
+    stations = [of_station(name) for name in names(rows)]
+    metrics = [station.metric(plain) for plain in (SHARE, BELOW) for station in stations]
+    every = differences.family(result.frames, [point], [reference, aqm], metrics) if stations else []
     found = []
     most = max((one for one in every if one.metric.endswith(SHARE)), key=_larger, default=None)
     if most and _is_shown(most) and 100.0 * abs(most.difference.estimate.value) >= LEAST_POINTS:
@@ -97,7 +97,8 @@ def _value(one: Comparison) -> float:
 
 
 def _station(one: Comparison) -> str:
-    return split(one.metric)[0].removeprefix(FAMILY).removesuffix(".")
+    scope = Scope.of_prefix(split(one.metric)[0])
+    return scope.name if scope else ""
 
 
 def _texts(*values: float) -> list[str]:
@@ -105,4 +106,4 @@ def _texts(*values: float) -> list[str]:
     return [f"{value:.{0 if value >= 9.95 else 1}f}" for value in values]
 
 
-__all__ = ["FAMILY", "LAYERS", "NOT_MODELLED", "SHARE", "names", "not_modelled", "station_cells", "words"]
+__all__ = ["LAYERS", "NOT_MODELLED", "SHARE", "names", "not_modelled", "station_cells", "words"]

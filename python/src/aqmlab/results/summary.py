@@ -15,6 +15,7 @@ from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate, Reals
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.metrics import Metric
+from aqmlab.vocabulary.scopes import Scope
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
@@ -82,8 +83,8 @@ class _Pool:
             rows = self._flows.drop_nulls(column)
             if above > 0 or up_to < math.inf:
                 rows = rows.filter(pl.col("size_bytes").is_between(above, up_to, closed="right"))
-            if prefix:
-                rows = rows.filter(pl.col("group") == prefix.removeprefix("class.").removesuffix("."))
+            if group := Scope.of_prefix(prefix):
+                rows = rows.filter(pl.col("group") == group.name)
             values, weights = rows[column].to_numpy(), np.ones(len(rows))
             if column.endswith("_s"):
                 values = values * MS_PER_SECOND

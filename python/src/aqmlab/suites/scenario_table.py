@@ -15,6 +15,7 @@ from aqmlab.stats.statistics import Estimate
 from aqmlab.suites.plan import OVER
 from aqmlab.suites.run import Part
 from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.scopes import of_group
 
 # What is shown of a phase: series of the first measured port.
 OF_PHASES = ("goodput_mbit", "qdelay_ms")
@@ -85,7 +86,7 @@ def phases(part: Part) -> Grid | None:
 def of_phases(part: Part) -> tuple[str, ...]:
     """Return the series that are shown of phases."""
     group = part.entry.phases_of
-    return tuple(f"class.{group}.{name}" if group and name == "goodput_mbit" else name for name in OF_PHASES)
+    return tuple(of_group(group).metric(name) if group and name == "goodput_mbit" else name for name in OF_PHASES)
 
 
 def by_phase(part: Part) -> Iterator[tuple[str, int, str, tuple[Estimate | None, ...]]]:

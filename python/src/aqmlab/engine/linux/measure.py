@@ -18,6 +18,7 @@ from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow, Job
 from aqmlab.engine.linux.network import Port
 from aqmlab.engine.linux.taps import Array, Packets
 from aqmlab.scenario.model import Scenario
+from aqmlab.vocabulary.scopes import of_group, of_port
 
 # What each of several measured ports has, beside its queue's metrics.
 OF_PORTS = ("throughput_mbit", "qdelay_mean_ms", "loss_ratio", "marks", "packets_arrived")
@@ -39,7 +40,7 @@ def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
     flows, network = job.flows, job.network
     runs = [_read(folder, scenario, job, port) for port in network.ports]
     run = runs[0]
-    groups = {f"class.{group.name}.": [f for f in flows if f.group == n] for n, group in enumerate(scenario.flows)}
+    groups = {of_group(group.name).prefix: [f for f in flows if f.group == n] for n, group in enumerate(scenario.flows)}
     everyone: dict[str, Sequence[Flow]] = {"": flows, **groups}
     metrics: dict[str, float] = {}
     histograms: dict[str, tuple[Array, Array]] = {}
@@ -53,8 +54,10 @@ def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
         sojourn = histogram(one.sojourn_ns(flows))
         found = one.of_queue() | {name: value for name, value in one.of(flows).items() if name in OF_PORTS}
         found |= {f"qdelay_{name}_ms": quantile(sojourn, q) * MS for name, q in QUANTILES.items()}
-        metrics |= {f"port.{one.port.name}.{name}": float(value) for name, value in found.items() if np.isfinite(value)}
-        histograms[f"port.{one.port.name}.qdelay"] = sojourn
+        metrics |= {
+            of_port(one.port.name).metric(name): float(value) for name, value in found.items() if np.isfinite(value)
+        }
+        histograms[of_port(one.port.name).metric("qdelay")] = sojourn
     metrics |= counters.counted(folder, network.senders, network.receivers)
     return {
         "metrics": dict(sorted(metrics.items())),

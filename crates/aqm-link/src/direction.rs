@@ -10,7 +10,6 @@ use crate::log::Log;
 use crate::meter::Meter;
 use crate::samples::{Sample, Samples};
 use crate::slab::{LARGEST_FRAME, Slab};
-use aqm_core::counters::Counters;
 use aqm_core::packet::{Ecn, Packet};
 use aqm_core::qdisc::Qdisc;
 use aqm_core::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
@@ -41,7 +40,6 @@ pub(crate) struct Direction {
     classes: Vec<u8>,
     arrived: u32,
     /// What the discipline had counted when measuring began.
-    before: Counters,
     /// The time of the last event.
     now: Time,
 }
@@ -67,7 +65,7 @@ impl Observer for Host {
         if let Some(log) = &mut self.log {
             log.dropped(&packet, reason, self.now);
         }
-        self.meter.drop(&packet, reason);
+        self.meter.queue.drop(packet.arrival, reason);
         self.samples.drop(reason);
         self.slab.free(slot(&packet));
     }
@@ -76,7 +74,7 @@ impl Observer for Host {
         if let Some(log) = &mut self.log {
             log.marked(packet, reason, self.now);
         }
-        self.meter.mark(packet);
+        self.meter.queue.mark(packet.arrival);
         self.samples.mark();
     }
 
@@ -125,7 +123,6 @@ impl Direction {
             overhead: line.overhead,
             classes: line.classes.clone(),
             arrived: 0,
-            before: Counters::default(),
             now: Time::ZERO,
         })
     }
@@ -148,8 +145,9 @@ impl Direction {
         if let Some(log) = &mut self.host.log {
             log.arrive(&packet, at);
         }
+        self.host.meter.queue.arrive();
         self.qdisc.enqueue(packet, at, &mut self.host);
-        self.host.meter.queue_max = self.host.meter.queue_max.max(self.qdisc.backlog().packets);
+        self.host.meter.queue.queue.reach(self.qdisc.backlog());
         if self.ready.is_none() {
             self.serve(at);
         }
@@ -215,7 +213,6 @@ impl Direction {
         self.advance(now);
         self.settle(now);
         self.host.meter = Meter::since(now, self.qdisc.backlog());
-        self.before = self.qdisc.counters().clone();
     }
 
     /// When the next sample is due.
@@ -240,11 +237,6 @@ impl Direction {
         }
     }
 
-    /// What the discipline has counted when measuring began, and when that was.
-    pub(crate) fn before(&self) -> (&Counters, Time) {
-        (&self.before, self.host.meter.since)
-    }
-
     /// The discipline.
     pub(crate) fn qdisc(&self) -> &Qdisc {
         &self.qdisc
@@ -263,7 +255,7 @@ impl Direction {
 
     /// Bytes that could have been sent by `now`, since measuring began; IP bytes where opportunities decide, as [`Meter::sent_ip_bytes`].
     pub(crate) fn offered(&self, now: Time) -> f64 {
-        let since = self.host.meter.since;
+        let since = self.host.meter.began();
         match &self.device {
             Device::Rate(rate) => rate.as_bytes_per_sec_f64() * now.since(since).as_secs_f64(),
             Device::Trace(trace, _) => (trace.count_between(since, now) * OPPORTUNITY_BYTES.as_u64()) as f64,
@@ -282,7 +274,7 @@ impl Direction {
     fn settle(&mut self, at: Time) {
         (self.now, self.host.now) = (at, at);
         self.host.samples.advance(self.qdisc.backlog(), at);
-        self.host.meter.advance(self.qdisc.backlog(), at);
+        self.host.meter.queue.queue.advance(self.qdisc.backlog(), at);
     }
 
     /// Asks the discipline when it wants to be woken.
@@ -329,7 +321,7 @@ impl Direction {
         }
         if let Some(packet) = &packet {
             let sojourn = at.since(packet.arrival);
-            self.host.meter.sojourn.record(sojourn.as_nanos());
+            self.host.meter.queue.depart(packet.length.into(), sojourn);
             self.host.samples.depart(packet.length, sojourn);
         }
         packet

@@ -255,8 +255,8 @@ impl Link {
         });
         Report {
             command,
-            warmup_s: self.directions[0].before().1.as_secs_f64(),
-            duration_s: end.since(self.directions[0].before().1).as_secs_f64(),
+            warmup_s: self.directions[0].meter().began().as_secs_f64(),
+            duration_s: end.since(self.directions[0].meter().began()).as_secs_f64(),
             down,
             up,
             path: self.path,
@@ -274,45 +274,28 @@ fn create(path: &Path) -> Result<File, LinkError> {
 
 /// What one direction has shown.
 fn port(direction: &Direction, end: Time, missed: u64) -> report::Port {
-    let (meter, counters) = (direction.meter(), direction.qdisc().counters());
-    let (before, since) = direction.before();
-    let time = end.since(since);
-    let seconds = time.as_secs_f64();
-    let departed = (counters.departed - before.departed) as f64;
-    let sojourn = counters.sojourn_sum.saturating_sub(before.sojourn_sum);
-    let arrived = counters.arrived - before.arrived;
-    let dropped = meter.drops_early + meter.drops_overflow;
-    let (packets, bytes) = meter.queue_means(time);
+    let meter = direction.meter();
+    let seconds = end.since(meter.began()).as_secs_f64();
     let mut metrics = BTreeMap::new();
     let mut put = |name, value: f64| {
         if value.is_finite() {
             metrics.insert(name, value);
         }
     };
-    put("throughput_mbit", meter.sent_bytes as f64 * 8e-6 / seconds);
+    let queued = direction.qdisc().backlog();
+    meter
+        .queue
+        .packets(seconds)
+        .chain(meter.queue.whole(end, queued))
+        .for_each(|(name, value)| put(name, value));
     put("utilization", direction.used() / direction.offered(end));
-    put("queue_mean_packets", packets);
-    put("queue_mean_bytes", bytes);
-    put("queue_max_packets", meter.queue_max as f64);
-    put("qdelay_mean_ms", sojourn.as_millis_f64() / departed);
-    for (name, quantile) in
-        [("qdelay_p50_ms", 0.5), ("qdelay_p95_ms", 0.95), ("qdelay_p99_ms", 0.99), ("qdelay_p999_ms", 0.999)]
-    {
-        put(name, meter.sojourn.quantile_ms(quantile).unwrap_or(f64::NAN));
-    }
     put("owd_mean_ms", meter.one_way_sum as f64 / 1e6 / meter.delivered as f64);
     put("owd_p99_ms", meter.one_way.quantile_ms(0.99).unwrap_or(f64::NAN));
-    put("loss_ratio", dropped as f64 / arrived as f64);
-    put("drops_early", meter.drops_early as f64);
-    put("drops_overflow", meter.drops_overflow as f64);
-    put("ack_drops", meter.ack_drops as f64);
-    put("marks", meter.marks as f64);
-    put("packets_arrived", arrived as f64);
     put("packets_delivered", meter.delivered as f64);
     let log = direction.log();
     report::Port {
         metrics,
-        sojourn: meter.sojourn.iter().collect(),
+        sojourn: meter.queue.sojourn.iter().collect(),
         lateness_ms: report::lateness(&meter.lateness),
         missed,
         refused: meter.refused,

@@ -6,5 +6,6 @@ pub mod kind;
 pub mod kinds;
 pub mod mac;
 pub mod medium;
+pub mod meter;
 pub mod placement;
 pub mod wire;

@@ -63,7 +63,7 @@ mod _native {
     #[pymodule_export]
     use crate::live::{link, replay_link, timer_lateness};
     #[pymodule_export]
-    use crate::measure::{classify, cost, drop_share, sketch_stream};
+    use crate::measure::{classify, cost, drop_share, queue_metrics, sketch_stream};
     #[pymodule_export]
     use crate::metrics::metrics;
     #[pymodule_export]

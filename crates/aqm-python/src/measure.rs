@@ -13,9 +13,11 @@ use aqm_core::signal::Unobserved;
 use aqm_core::sketch::{self, KINDS, MAX_DEPTH};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
+use aqm_path::meter::Meter;
+use aqm_path::meter::recorded::Recorded;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::hint::black_box;
 
 /// Estimates before and thresholds after each arrival, and the bytes of counters.
@@ -54,6 +56,43 @@ pub(crate) fn sketch_stream<'py>(
         }
     });
     Ok((PyBytes::new(py, &estimates), PyBytes::new(py, &thresholds), sketch.bytes()))
+}
+
+/// Metrics by their names in the contract; the middles of a histogram's buckets and their counts, 64-bit whole numbers.
+type AtQueue<'py> = (BTreeMap<&'static str, f64>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The metrics of recorded packets at a queue between two times, in nanoseconds. Each packet is four 64-bit whole numbers,
+/// little-endian: when it arrived, when it left (0: never), its bytes on the link, and whether it left marked. What is
+/// undefined is left out.
+#[pyfunction]
+pub(crate) fn queue_metrics<'py>(
+    py: Python<'py>,
+    packets: &[u8],
+    since_ns: u64,
+    until_ns: u64,
+) -> PyResult<AtQueue<'py>> {
+    let (rows, []) = packets.as_chunks::<32>() else {
+        return Err(input(format!(
+            "packets: {} bytes are no whole number of 32-byte packets",
+            packets.len()
+        )));
+    };
+    let [since, until] = [since_ns, until_ns].map(Time::from_nanos);
+    let recorded = rows.iter().map(|row| {
+        let (words, _) = row.as_chunks::<8>();
+        let [arrived, left, bytes, marked] = [0, 1, 2, 3].map(|word| u64::from_le_bytes(words[word]));
+        let left = (left > 0).then_some(Time::from_nanos(left));
+        Recorded { arrived: Time::from_nanos(arrived), left, bytes, is_marked: marked > 0 }
+    });
+    let meter = py.detach(|| Meter::of_recorded(recorded, since, until));
+    let found = meter.packets(until.since(since).as_secs_f64()).filter(|(_, value)| value.is_finite());
+    let (middles, counts): (Vec<[u8; 8]>, Vec<[u8; 8]>) = meter
+        .sojourn
+        .iter()
+        .map(|(middle, count)| (middle.to_le_bytes(), u64::from(count).to_le_bytes()))
+        .unzip();
+    let [middles, counts] = [middles, counts].map(|words| PyBytes::new(py, words.as_flattened()));
+    Ok((found.collect(), middles, counts))
 }
 
 /// What a classifier (in tc's notation) says of the packets of `flows` (64-bit whole numbers, little-endian), one after

@@ -82,6 +82,7 @@ __all__ = [
     "pmqecn_queue",
     "pmqecn_solve",
     "programs",
+    "queue_metrics",
     "read_link",
     "read_option",
     "replay_link",
@@ -316,6 +317,13 @@ def metrics() -> str:
 
 def options() -> str:
     """Return the declarations of options, and the fields of a scenario in their order, as JSON."""
+
+def queue_metrics(packets: bytes, since_ns: int, until_ns: int) -> tuple[dict[str, float], bytes, bytes]:
+    """Return the metrics of recorded packets at a queue, and the middles and counts of their sojourn times.
+
+    A packet is four 64-bit whole numbers, little-endian: when it arrived, when it left (0: never), its bytes on the
+    link, and whether it left marked.
+    """
 
 def link_kinds() -> str:
     """Return the declarations of the kinds of links, as JSON."""

@@ -3,6 +3,7 @@ use crate::log::replay;
 use aqm_core::random::Random;
 use aqm_path::wire::{Impairments, Loss, Reorder, Slots};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 fn line(aqm: &str) -> Line {
@@ -99,11 +100,11 @@ fn what_was_before_measuring_began_is_not_counted() {
     let mut direction = direction(&line("fifo limit 100p"));
     (0..3).for_each(|n| direction.arrive(&frame(1, 1514), micros(n)));
     direction.restart(micros(10_000));
-    let (before, since) = direction.before();
-    assert_eq!((before.arrived, before.departed, since), (3, 3, micros(10_000)));
+    let counters = direction.qdisc().counters();
+    assert_eq!((counters.arrived, counters.departed, direction.meter().began()), (3, 3, micros(10_000)));
     (0..2).for_each(|n| direction.arrive(&frame(1, 1514), micros(20_000 + n)));
     direction.finish(micros(110_000));
-    assert_eq!(direction.meter().sojourn.iter().map(|(_, count)| count).sum::<u32>(), 2);
+    assert_eq!(direction.meter().queue.sojourn.iter().map(|(_, count)| count).sum::<u32>(), 2);
     assert_eq!(direction.used() / direction.offered(micros(110_000)), 2.0 * 1514.0 * 8.0 / 1e6);
 }
 
@@ -113,17 +114,35 @@ fn drops_and_marks_are_of_what_arrived_since_measuring_began_and_the_longest_que
         let mut direction = direction(&line(&format!("codel target 1ms interval 5ms limit 1000p {ecn}")));
         (0..300).for_each(|n| direction.arrive(&frame(1, 1514), micros(n)));
         direction.restart(micros(10_000));
-        let (waiting, before) = (direction.qdisc().backlog().packets, direction.before().0.clone());
+        let (waiting, before) = (direction.qdisc().backlog().packets, direction.qdisc().counters().clone());
         direction.finish(micros(1_000_000));
         let counters = direction.qdisc().counters();
         assert!(counters.dropped_total() + counters.marked > before.dropped_total() + before.marked + 3);
-        let meter = direction.meter();
-        assert_eq!((meter.drops_early, meter.drops_overflow, meter.marks), (0, 0, 0), "{ecn}");
-        assert_eq!(meter.queue_max, waiting);
+        let meter = &direction.meter().queue;
+        let signals = &meter.signals;
+        assert_eq!((signals.early, signals.overflow, signals.marks), (0, 0, 0), "{ecn}");
+        assert_eq!(meter.queue.max_packets, waiting);
         (0..300).for_each(|n| direction.arrive(&frame(1, 1514), micros(1_000_000 + n)));
         direction.finish(micros(2_000_000));
-        assert!(direction.meter().drops_early + direction.meter().marks > 3, "{ecn}");
+        let signals = &direction.meter().queue.signals;
+        assert!(signals.early + signals.marks > 3, "{ecn}");
     }
+}
+
+#[test]
+fn the_meter_agrees_with_the_books_of_the_discipline() {
+    let mut direction = direction(&line("codel target 1ms interval 5ms limit 200p ecn"));
+    (0..300).for_each(|n| direction.arrive(&frame(1, 1514), micros(10 * n)));
+    direction.finish(micros(1_000_000));
+    let counters = direction.qdisc().counters();
+    let found: BTreeMap<_, _> = direction.meter().queue.packets(1.0).collect();
+    assert_eq!(found["packets_arrived"], counters.arrived as f64);
+    assert_eq!(found["marks"], counters.marked as f64);
+    assert_eq!(found["loss_ratio"], counters.lost() as f64 / counters.arrived as f64);
+    assert_eq!(found["throughput_mbit"], counters.departed_bytes as f64 * 8.0 / 1e6);
+    let mean = counters.sojourn_sum.as_nanos() as f64 / counters.departed as f64 / 1e6;
+    assert_eq!(found["qdelay_mean_ms"], mean);
+    assert!(counters.lost() > 10 && counters.departed > 100);
 }
 
 #[test]

@@ -9,6 +9,9 @@ use aqm_core::signal::DropReason;
 use aqm_core::units::{Span, Time};
 use aqm_io::histogram::Histogram;
 use aqm_io::link_trace::OPPORTUNITY_BYTES;
+use aqm_path::meter::queue::QueueOverTime;
+use aqm_path::meter::signals::Signals;
+use aqm_path::meter::totals::Totals;
 
 /// A measured port. Names and definitions are those of the metrics contract.
 pub(crate) struct PortMetrics {
@@ -20,24 +23,15 @@ pub(crate) struct PortMetrics {
     sojourn: Vec<Histogram>,
     /// Verdicts of a classifier, if there is one.
     pub(crate) classified: Option<Box<Classified>>,
-    last_change: Time,
-    packet_nanos: u128,
-    byte_nanos: u128,
-    /// The same in packets before measuring began, and how long dropped packets have waited, the whole run's.
+    pub(crate) queue: QueueOverTime,
+    /// Packets times nanoseconds before measuring began, and how long dropped packets have waited, the whole run's.
     packet_nanos_before: u128,
     wasted: Span,
-    pub(crate) max_packets: u64,
-    pub(crate) drops_early: u64,
-    pub(crate) drops_overflow: u64,
-    /// Acknowledgments that were filtered, which are not lost.
-    pub(crate) filtered: u64,
+    pub(crate) signals: Signals,
     /// Bytes handed to the wire, link-layer overhead included.
     sent_bytes: u64,
     /// Counters of port and discipline at the last sample of the series.
     sampled: Passed,
-    /// When measuring began, and what has become since of packets that had arrived before.
-    since: Time,
-    older: Older,
     /// Counters of port and discipline when measuring began, and the bytes that each flow had sent through.
     before: Passed,
     carried_before: Vec<u64>,
@@ -60,15 +54,6 @@ pub(crate) struct Passed {
     /// Bytes of those that departed, and how long they had waited.
     pub(crate) bytes: u64,
     pub(crate) sojourn: Span,
-}
-
-/// Packets that arrived before measuring began: they are no part of those whose loss is measured.
-#[derive(Clone, Copy, Default)]
-struct Older {
-    dropped: u64,
-    early: u64,
-    filtered: u64,
-    marked: u64,
 }
 
 /// One flow at a measured port. What was dropped and marked is a part of what arrived while measuring, as the sample of
@@ -94,19 +79,12 @@ impl PortMetrics {
             flows: Vec::new(),
             sojourn: vec![Histogram::default(); groups],
             classified: None,
-            last_change: Time::ZERO,
-            packet_nanos: 0,
-            byte_nanos: 0,
+            queue: QueueOverTime::default(),
             packet_nanos_before: 0,
             wasted: Span::ZERO,
-            max_packets: 0,
-            drops_early: 0,
-            drops_overflow: 0,
-            filtered: 0,
+            signals: Signals::default(),
             sent_bytes: 0,
             sampled: Passed::default(),
-            since: Time::ZERO,
-            older: Older::default(),
             before: Passed::default(),
             carried_before: Vec::new(),
             held_before: 0.0,
@@ -124,7 +102,6 @@ impl PortMetrics {
     /// `passed` is what discipline and switch have counted so far; the device has `held` bytes to send.
     pub(crate) fn restart(&mut self, queued: Backlog, passed: Passed, held: f64, now: Time) {
         (self.before, self.held_before) = (passed, held);
-        (self.since, self.older) = (now, Older::default());
         for (flow, carried) in self.flows.iter_mut().zip(&mut self.carried_before) {
             *carried += flow.bytes;
             *flow = FlowAtPort { group: flow.group, ..FlowAtPort::default() };
@@ -132,10 +109,8 @@ impl PortMetrics {
         self.sojourn.iter_mut().for_each(Histogram::clear);
         self.classified.iter_mut().for_each(|classified| classified.restart());
         self.advance(queued, now);
-        self.packet_nanos_before += self.packet_nanos;
-        (self.packet_nanos, self.byte_nanos) = (0, 0);
-        self.max_packets = queued.packets;
-        (self.drops_early, self.drops_overflow, self.filtered) = (0, 0, 0);
+        self.packet_nanos_before += self.queue.packet_nanos();
+        (self.queue, self.signals) = (QueueOverTime::since(now, queued), Signals::since(now));
         self.sent_bytes = 0;
     }
 
@@ -155,37 +130,21 @@ impl PortMetrics {
     /// The backlog after an arrival was handled; only now is it known whether the packet stayed.
     #[inline]
     pub(crate) fn after_arrival(&mut self, queued: Backlog) {
-        self.max_packets = self.max_packets.max(queued.packets);
+        self.queue.reach(queued);
     }
 
     /// The discipline drops a packet; `queued` waited until now.
     pub(crate) fn on_drop(&mut self, packet: Signalled, reason: DropReason, queued: Backlog, now: Time) {
         self.advance(queued, now);
         self.wasted += now.since(packet.arrival);
-        if !reason.is_loss() {
-            let counter =
-                if packet.arrival < self.since { &mut self.older.filtered } else { &mut self.filtered };
-            *counter += 1;
-            return;
-        }
-        if packet.arrival < self.since {
-            self.older.dropped += 1;
-            self.older.early += u64::from(reason.is_early());
-            return;
-        }
-        self.flows[packet.flow as usize].dropped += 1;
-        if reason.is_early() {
-            self.drops_early += 1;
-        } else {
-            self.drops_overflow += 1;
+        if self.signals.drop(packet.arrival, reason) {
+            self.flows[packet.flow as usize].dropped += 1;
         }
     }
 
     /// The discipline marks a packet.
     pub(crate) fn on_mark(&mut self, packet: Signalled) {
-        if packet.arrival < self.since {
-            self.older.marked += 1;
-        } else {
+        if self.signals.mark(packet.arrival) {
             self.flows[packet.flow as usize].marked += 1;
         }
     }
@@ -211,10 +170,7 @@ impl PortMetrics {
     /// Brings the time-weighted sums up to `now`.
     #[inline]
     pub(crate) fn advance(&mut self, queued: Backlog, now: Time) {
-        let passed = u128::from(now.since(self.last_change).as_nanos());
-        self.packet_nanos += passed * u128::from(queued.packets);
-        self.byte_nanos += passed * u128::from(queued.bytes);
-        self.last_change = now;
+        self.queue.advance(queued, now);
     }
 
     /// What its flows have counted since measuring began, if discipline and switch, which have `passed` in all, say
@@ -223,10 +179,10 @@ impl PortMetrics {
         let sum = |of: fn(&FlowAtPort) -> u32| self.flows.iter().map(|flow| u64::from(of(flow))).sum::<u64>();
         let counted = Passed {
             arrived: self.before.arrived + sum(|flow| flow.arrived),
-            dropped: self.before.dropped + self.older.dropped + sum(|flow| flow.dropped),
-            early: self.before.early + self.older.early + self.drops_early,
-            filtered: self.before.filtered + self.older.filtered + self.filtered,
-            marked: self.before.marked + self.older.marked + sum(|flow| flow.marked),
+            dropped: self.before.dropped + self.signals.older.dropped + sum(|flow| flow.dropped),
+            early: self.before.early + self.signals.older.early + self.signals.early,
+            filtered: self.before.filtered + self.signals.older.filtered + self.signals.filtered,
+            marked: self.before.marked + self.signals.older.marked + sum(|flow| flow.marked),
             departed: self.before.departed + sum(|flow| flow.departed),
             bytes: self.before.bytes + self.sent_bytes,
             sojourn: self.flows.iter().fold(self.before.sojourn, |sum, flow| sum + flow.sojourn_sum),
@@ -246,14 +202,14 @@ impl PortMetrics {
         }
         let mut histograms = self.sojourn.iter().zip(of_groups);
         bytes == self.sent_bytes
-            && dropped == self.drops_early + self.drops_overflow
+            && dropped == self.signals.dropped()
             && histograms.all(|(histogram, (departed, sum))| histogram.agrees(departed, sum))
     }
 
     /// Little's law: all packets that ever came have waited, `sojourn` those that departed, as long as the queue was long
     /// over time. Answers with both in nanoseconds if they differ; nothing waits any more.
     pub(crate) fn breaks_littles_law(&self, sojourn: Span) -> Option<(u128, u128)> {
-        let over_time = self.packet_nanos_before + self.packet_nanos;
+        let over_time = self.packet_nanos_before + self.queue.packet_nanos();
         let of_packets = u128::from(sojourn.as_nanos()) + u128::from(self.wasted.as_nanos());
         (over_time != of_packets).then_some((over_time, of_packets))
     }
@@ -263,10 +219,18 @@ impl PortMetrics {
         self.carried_before[flow] + self.flows[flow].bytes
     }
 
-    /// Time-weighted means over `seconds`: packets and bytes.
-    pub(crate) fn means(&self, seconds: f64) -> (f64, f64) {
-        let mean = |sum: u128| sum as f64 / 1e9 / seconds;
-        (mean(self.packet_nanos), mean(self.byte_nanos))
+    /// Counts and sums of the groups that `chosen` accepts.
+    pub(crate) fn totals(&self, chosen: impl Fn(usize) -> bool) -> Totals {
+        let mut totals = Totals::default();
+        for flow in self.flows.iter().filter(|flow| chosen(flow.group as usize)) {
+            totals.arrived += u64::from(flow.arrived);
+            totals.dropped += u64::from(flow.dropped);
+            totals.marks += u64::from(flow.marked);
+            totals.departed += u64::from(flow.departed);
+            totals.bytes += flow.bytes;
+            totals.sojourn_nanos += u128::from(flow.sojourn_sum.as_nanos());
+        }
+        totals
     }
 
     /// Share of the capacity between `since` and `end` that was used. Of a packet that is being sent at one of these times,
@@ -343,5 +307,82 @@ impl Passed {
     /// Mean sojourn time in milliseconds; `NaN` if nothing left.
     pub(crate) fn sojourn_mean_ms(&self) -> f64 {
         if self.departed == 0 { f64::NAN } else { self.sojourn.as_millis_f64() / self.departed as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm_core::units::Rate;
+    use aqm_path::meter::totals::{QUANTILES, quantiles};
+    use std::collections::BTreeMap;
+
+    /// The recorded events and metrics of `tests/meter`, which the meter of `aqm-path` agrees with.
+    #[test]
+    fn recorded_events_at_a_port_give_the_metrics_of_their_definitions() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/meter");
+        let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        let wanted: serde_json::Value = serde_json::from_str(&read("metrics.json")).unwrap();
+        let [since, until] =
+            ["since_ns", "until_ns"].map(|key| Time::from_nanos(wanted[key].as_u64().unwrap()));
+        let mut port = PortMetrics::new("port", Capacity::Rate(Rate::from_mbit(10)), 2);
+        // Packets of two flows in two groups take turns.
+        (0..2).for_each(|group| port.add_flow(group));
+        let (mut queued, mut arrivals, mut began) = (Backlog::default(), BTreeMap::new(), false);
+        for line in read("events.csv").lines().skip(1) {
+            let words: Vec<&str> = line.split(',').collect();
+            let [time, packet, bytes] = [0, 2, 3].map(|place| words[place].parse::<u64>().unwrap());
+            let (now, flow) = (Time::from_nanos(time), (packet % 2) as u32);
+            if now >= since && !began {
+                port.restart(queued, Passed::default(), 0.0, since);
+                began = true;
+            }
+            if words[1] == "arrive" {
+                arrivals.insert(packet, now);
+                port.on_arrival(flow, queued, now);
+                queued = Backlog { packets: queued.packets + 1, bytes: queued.bytes + bytes };
+                continue;
+            }
+            let signalled = Signalled { flow, arrival: arrivals[&packet] };
+            match words[1] {
+                "mark" => {
+                    port.on_mark(signalled);
+                    continue;
+                }
+                "depart" => {
+                    let sojourn = now.since(signalled.arrival);
+                    port.on_departure(Departure { flow, length: bytes as u32, sojourn }, queued, now);
+                }
+                "early" => port.on_drop(signalled, DropReason::Congestion, queued, now),
+                _ => port.on_drop(signalled, DropReason::Overlimit, queued, now),
+            }
+            if words[1] != "overlimit" {
+                port.after_arrival(queued);
+            }
+            queued = Backlog { packets: queued.packets - 1, bytes: queued.bytes - bytes };
+        }
+        port.end(queued, 0.0, until);
+        let seconds = until.since(since).as_secs_f64();
+        let (packets, bytes) = port.queue.means(seconds);
+        let whole = [
+            ("queue_mean_packets", packets),
+            ("queue_mean_bytes", bytes),
+            ("queue_max_packets", port.queue.max_packets as f64),
+            ("drops_early", port.signals.early as f64),
+            ("drops_overflow", port.signals.overflow as f64),
+            ("ack_drops", port.signals.filtered as f64),
+        ];
+        let sojourn = port.sojourn(|_| true);
+        let named = port.totals(|_| true).named(seconds).into_iter().chain(quantiles(&sojourn)).chain(whole);
+        let found: BTreeMap<_, _> = named.collect();
+        let wanted = wanted["metrics"].as_object().unwrap();
+        assert_eq!(found.len(), wanted.len());
+        for (name, value) in found {
+            let wanted = wanted[name].as_f64().unwrap();
+            let within = if QUANTILES.iter().any(|(one, _)| *one == name) { 1.0 / 64.0 } else { 1e-12 };
+            assert!((value - wanted).abs() <= within * wanted, "{name}: {value}, not {wanted}");
+        }
+        let [first, second] = [0, 1].map(|group| port.totals(|of| of == group));
+        assert_eq!(first.departed + second.departed, port.totals(|_| true).departed);
     }
 }

@@ -5,7 +5,7 @@ use super::{air, shares};
 use crate::endpoint::flow::{Flow, Label};
 use crate::measure::classified::{OF_FLOWS, OF_PACKETS};
 use crate::measure::metrics::{FlowMetrics, Metrics, Share};
-use crate::measure::port::{FlowAtPort, PortMetrics};
+use crate::measure::port::PortMetrics;
 use crate::metrics::registry::*;
 use crate::network::graph::{Capacity, Queue};
 use crate::network::port::PortId;
@@ -280,17 +280,17 @@ impl Run<'_> {
     /// Metrics of a queue and its link as a whole, as those of `part`. Where stations share the air, the use of the link is that
     /// of the air: a driver takes packets faster than they are sent.
     fn queue_metrics(&self, report: &mut Report, part: &Part, port: &PortMetrics, on_air: Option<f64>) {
-        let (packets, bytes) = port.means(self.seconds);
+        let (packets, bytes) = port.queue.means(self.seconds);
         let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
         let of_link = || port.utilization(self.metrics.since(), self.end, self.overhead);
         put(&UTILIZATION, on_air.unwrap_or_else(of_link));
         put(&QUEUE_MEAN_PACKETS, packets);
         put(&QUEUE_MEAN_BYTES, bytes);
-        put(&QUEUE_MAX_PACKETS, port.max_packets as f64);
-        put(&DROPS_EARLY, port.drops_early as f64);
-        put(&DROPS_OVERFLOW, port.drops_overflow as f64);
-        if port.filtered > 0 {
-            put(&ACK_DROPS, port.filtered as f64);
+        put(&QUEUE_MAX_PACKETS, port.queue.max_packets as f64);
+        put(&DROPS_EARLY, port.signals.early as f64);
+        put(&DROPS_OVERFLOW, port.signals.overflow as f64);
+        if port.signals.filtered > 0 {
+            put(&ACK_DROPS, port.signals.filtered as f64);
         }
         if let Some(classified) = &port.classified {
             let (packets, flows) = classified.confusions();
@@ -309,17 +309,13 @@ impl Run<'_> {
         port: &PortMetrics,
         chosen: impl Fn(usize) -> bool + Copy,
     ) {
-        let sum = |value: fn(&FlowAtPort) -> u64| {
-            port.flows.iter().filter(|flow| chosen(flow.group as usize)).map(value).sum::<u64>()
-        };
-        let (arrived, dropped) = (sum(|flow| flow.arrived.into()), sum(|flow| flow.dropped.into()));
-        let (departed, sojourn) = (sum(|flow| flow.departed.into()), port.sojourn(chosen));
+        let (totals, sojourn) = (port.totals(chosen), port.sojourn(chosen));
         let mut put = |metric: &Metric, value: f64| report.metrics.put(part, metric, value);
-        put(&THROUGHPUT_MBIT, sum(|flow| flow.bytes) as f64 * 8.0 / 1e6 / self.seconds);
-        put(&PACKETS_ARRIVED, arrived as f64);
-        put(&LOSS_RATIO, dropped as f64 / arrived as f64);
-        put(&MARKS, sum(|flow| flow.marked.into()) as f64);
-        put(&QDELAY_MEAN_MS, sum(|flow| flow.sojourn_sum.as_nanos()) as f64 / departed as f64 / 1e6);
+        put(&THROUGHPUT_MBIT, totals.throughput_mbit(self.seconds));
+        put(&PACKETS_ARRIVED, totals.arrived as f64);
+        put(&LOSS_RATIO, totals.loss_ratio());
+        put(&MARKS, totals.marks as f64);
+        put(&QDELAY_MEAN_MS, totals.qdelay_mean_ms());
         if let Some(classified) = &port.classified {
             let of_chosen =
                 |flow: usize| port.flows.get(flow).is_some_and(|flow| chosen(flow.group as usize));

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab import _native
 from aqmlab.engine.column_tables import Histograms, Table
 from aqmlab.engine.linux import counters, recorded, taps
 from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow, Job
@@ -21,11 +22,7 @@ from aqmlab.scenario.model import Scenario
 from aqmlab.vocabulary.scopes import of_group, of_port
 
 # What each of several measured ports has, beside its queue's metrics.
-OF_PORTS = ("throughput_mbit", "qdelay_mean_ms", "loss_ratio", "marks", "packets_arrived")
-QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-# Buckets of histograms: of one part in 64, and never smaller than a microsecond.
-SUB_BITS = 6
-SMALLEST_BITS = 10
+OF_PORTS = ("throughput_mbit", "qdelay_", "loss_ratio", "marks", "packets_arrived")
 MS = 1e-6
 ETHERNET_BYTES = 14
 
@@ -45,15 +42,12 @@ def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
     metrics: dict[str, float] = {}
     histograms: dict[str, tuple[Array, Array]] = {}
     for prefix, members in everyone.items():
-        sojourn = histogram(run.sojourn_ns(members))
-        histograms[f"{prefix}qdelay"] = sojourn
-        found = run.of(members) | {f"qdelay_{name}_ms": quantile(sojourn, q) * MS for name, q in QUANTILES.items()}
+        found, histograms[f"{prefix}qdelay"] = run.of(members)
         metrics |= {f"{prefix}{name}": float(value) for name, value in found.items() if np.isfinite(value)}
     metrics |= {name: float(value) for name, value in run.of_queue().items()}
     for one in runs if len(runs) > 1 else ():
-        sojourn = histogram(one.sojourn_ns(flows))
-        found = one.of_queue() | {name: value for name, value in one.of(flows).items() if name in OF_PORTS}
-        found |= {f"qdelay_{name}_ms": quantile(sojourn, q) * MS for name, q in QUANTILES.items()}
+        of_flows, sojourn = one.of(flows)
+        found = one.of_queue() | {name: value for name, value in of_flows.items() if name.startswith(OF_PORTS)}
         metrics |= {
             of_port(one.port.name).metric(name): float(value) for name, value in found.items() if np.isfinite(value)
         }
@@ -71,32 +65,21 @@ def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
     }
 
 
-def histogram(values: Array) -> tuple[Array, Array]:
-    """Return the middles of the buckets, and how many values are in each.
+def at_queue(packets: Packets, since_ns: int, until_ns: int) -> tuple[dict[str, float], tuple[Array, Array]]:
+    """Return the contract's metrics of packets at a queue, and the histogram of their times in it.
 
-    >>> middles, counts = histogram(np.array([0, 1000, 864_300], dtype="u8"))
-    >>> middles.tolist(), counts.tolist()
-    ([512, 864256], [2, 1])
+    Both are the meter's, which simulator and live links have, too.
 
-    """
-    whole = np.maximum(values.astype("u8"), np.uint64(1))
-    bits = np.maximum(np.floor(np.log2(whole)).astype("i8") - SUB_BITS, SMALLEST_BITS).astype("u8")
-    middles = (whole >> bits << bits) + (np.uint64(1) << (bits - np.uint64(1)))
-    found, counts = np.unique(middles, return_counts=True)
-    return found, counts.astype("u8")
-
-
-def quantile(buckets: tuple[Array, Array], share: float) -> float:
-    """Return the middle of the bucket that holds a quantile; no number without values.
-
-    >>> quantile((np.array([512, 1536]), np.array([9, 1])), 0.5)
-    512.0
+    >>> one = Packets(*(np.array([number]) for number in (0, 2_000_000, 5000, 1250, 0)))
+    >>> metrics, (middles, counts) = at_queue(one, 0, 1_000_000_000)
+    >>> metrics["throughput_mbit"], metrics["qdelay_mean_ms"], counts.tolist()
+    (0.01, 2.0, [1])
 
     """
-    middles, counts = buckets
-    if not len(middles):
-        return float("nan")
-    return float(middles[np.searchsorted(np.cumsum(counts), share * counts.sum())])
+    columns = (packets.arrived_ns, packets.left_ns, packets.length, packets.marked)
+    rows = np.stack([column.astype("<u8") for column in columns], axis=1)
+    metrics, middles, counts = _native.queue_metrics(rows.tobytes(), since_ns, until_ns)
+    return metrics, (np.frombuffer(middles, "<u8"), np.frombuffer(counts, "<u8"))
 
 
 @dataclass(frozen=True)
@@ -139,15 +122,10 @@ class _Run:
     def _of(self, flows: Sequence[Flow]) -> Array:
         return np.isin(self.packets.port, [flow.port for flow in flows])
 
-    def sojourn_ns(self, flows: Sequence[Flow]) -> Array:
-        chosen = self.went & self._of(flows)
-        return self.packets.left_ns[chosen] - self.packets.arrived_ns[chosen]
-
-    def of(self, flows: Sequence[Flow]) -> dict[str, float]:
-        """The metrics that the whole run and each group have."""
-        mine = self._of(flows)
-        came, went = self.came & mine, self.went & mine
-        sojourn = self.sojourn_ns(flows)
+    def of(self, flows: Sequence[Flow]) -> tuple[dict[str, float], tuple[Array, Array]]:
+        """The metrics that the whole run and each group have, and the histogram of times in the queue."""
+        since, until = START_NS + self.scenario.warmup_ns, START_NS + self.scenario.duration_ns
+        at, sojourn = at_queue(self.packets.of(self._of(flows)), since, until)
         each = np.array([self.goodput_mbit(flow) for flow in flows])
         tcp = [flow for flow in flows if flow.is_tcp]
         rtts = [rtt for flow in tcp if np.isfinite(rtt := self.rtt_ms(flow))]
@@ -156,12 +134,7 @@ class _Run:
         squares = len(each) * float((each**2).sum())
         found = {
             "goodput_mbit": each.sum(),
-            "throughput_mbit": self.packets.length[went].sum() * 8 / 1e6 / self.seconds,
-            "qdelay_mean_ms": sojourn.mean() * MS if len(sojourn) else np.nan,
-            "loss_ratio": (self.lost & came).sum() / came.sum() if came.any() else np.nan,
-            "marks": (self.packets.marked & came).sum(),
             "jain_index": each.sum() ** 2 / squares if squares else np.nan,
-            "packets_arrived": came.sum(),
             "retransmissions": sum(self.retransmissions(flow) for flow in tcp),
             "rtt_base_ms": min(flow.rtt_ns for flow in flows) * MS,
             "rtt_mean_ms": np.mean(rtts) if rtts else np.nan,
@@ -169,7 +142,7 @@ class _Run:
         if done:
             found["completed_flows"] = len(times)
             found["fct_mean_s"] = np.mean(times) if times else np.nan
-        return found
+        return at | found, sojourn
 
     def of_queue(self) -> dict[str, float]:
         """The metrics of the queue, sampled every ten milliseconds."""
@@ -219,7 +192,7 @@ class _Run:
     def flow_table(self) -> dict[str, Any]:
         rows = []
         for flow in self.flows:
-            found = self.of([flow])
+            found, _ = self.of([flow])
             numbers = {
                 "start_s": flow.start_ns / 1e9,
                 "rtt_base_ms": flow.rtt_ns * MS,
@@ -228,7 +201,7 @@ class _Run:
                 "packets_arrived": int(found["packets_arrived"]),
                 "packets_dropped": int((self.lost & self.came & self._of([flow])).sum()),
                 "marks": int(found["marks"]),
-                "qdelay_mean_ms": found["qdelay_mean_ms"],
+                "qdelay_mean_ms": found.get("qdelay_mean_ms", np.nan),
                 "rtt_mean_ms": found["rtt_mean_ms"],
                 "retransmissions": int(found["retransmissions"]),
                 "fct_s": self.fct_s(flow),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,10 @@ class Packets:
     port: Array
     length: Array
     marked: Array
+
+    def of(self, chosen: Array) -> Packets:
+        """Return some of them."""
+        return Packets(*(getattr(self, one.name)[chosen] for one in fields(self)))
 
 
 def seen(folder: Path, name: str) -> Array:

@@ -55,13 +55,15 @@ ORDER = list(SCHEMES.values())
 
 
 def store(folder: Path, name: str) -> None:
-    """Write what the tables need of a result: a line for each run."""
-    runs = aqmlab.load(folder).runs
-    # What is swept stands between the seed and the metrics.
-    swept = runs.columns[runs.columns.index("aqm") : runs.columns.index("goodput_mbit")]
+    """Write what the tables need of a result: a line for each run, with the swept values as they are named."""
+    result = aqmlab.load(folder)
+    points = pl.DataFrame([{"point": place, **one} for place, one in enumerate(result.points)])
+    chosen = result.runs.select("point", "aqm", "seed", *(one for one in COLUMNS if one in result.runs.columns))
+    joined = points.join(chosen, on=pl.col("point").cast(pl.UInt32), maintain_order="right").drop(
+        "point", "point_right"
+    )
     GENERATED.mkdir(exist_ok=True)
-    chosen = runs.select(*swept, *(one for one in COLUMNS if one in runs.columns))
-    chosen.write_csv(GENERATED / f"{name}.csv", float_precision=6)
+    joined.write_csv(GENERATED / f"{name}.csv", float_precision=6)
 
 
 def tables() -> dict[str, list[str]]:
@@ -131,7 +133,7 @@ def _answers(run: dict[str, float], scale: float, digits: int) -> str:
 
 def _loads(names: Sequence[str]) -> Iterator[str]:
     """Yield each scheme at 90 % of the receivers' ports."""
-    runs = _by_scheme(names).filter(pl.col("load_percent") == 90)
+    runs = _by_scheme(names).filter(pl.col("load") == "90%")
     yield "| Flows | Scheme | PFC | Goodput | Queue | Small | Small, 99 % | Medium | Jain | PAUSE | Loss |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for size in ("websearch", "datamining", "hadoop"):
@@ -165,7 +167,7 @@ def _thresholds() -> Iterator[str]:
             _mean(own["slowdown_large_mean"], 1),
             _mean(own["goodput_mbit"] / 1e3, 0),
         ]
-        cells += [f"{own['buffer_max_bytes'].max() / 1e3:.0f}", f"{own['buffer_drops'].sum():.0f} packets"]
+        cells += [f"{own['buffer_max_bytes'].mean() / 1e3:.0f}", f"{own['buffer_drops'].mean():.0f} packets"]
         yield f"| {k} | {' | '.join(cells)} |"
 
 
@@ -178,7 +180,7 @@ def _feedback() -> Iterator[str]:
         own = runs.filter(pl.col("lost") == lost)
         cells = [f"{own['queue_mean_bytes'].mean() / 1e3:.1f}", f"{own['queue_max_packets'].max():.0f}"]
         cells += [f"{own['throughput_mbit'].mean() / 1e3:.2f}", f"{own['feedback_sent'].mean():.0f}"]
-        yield f"| {lost:g} % | {' | '.join(cells)} |"
+        yield f"| {lost} % | {' | '.join(cells)} |"
 
 
 def _mean(values: pl.Series, digits: int) -> str:

@@ -156,6 +156,12 @@ docs: $(NATIVE) ## write the reference pages of docs, the manual page, the schem
 	rm -rf .build/first
 	$(BIN)/aqmlab compare --rate 20mbit --rtt 40ms --flows "8*cubic" --aqm fifo,codel,fq_codel --out .build/first --quiet
 	$(BIN)/aqmlab plot tradeoff .build/first --out docs/first.svg --force
+	rm -rf .build/garden .build/placements
+	$(BIN)/aqmlab run experiments/wifi/garden.toml --out .build/garden --quiet
+	$(BIN)/aqmlab plot layers .build/garden --out docs/how-to/wifi-layers.svg --force
+	$(BIN)/aqmlab plot airtime .build/garden --out docs/how-to/wifi-airtime.svg --force
+	$(BIN)/aqmlab run experiments/wifi/placements.toml --out .build/placements --quiet
+	$(BIN)/aqmlab plot layers .build/placements --out docs/how-to/wifi-placements.svg --force
 
 pages: playground .venv/docs ## build the site of the documentation: .build/site/index.html
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs/site -d .build/doctrees . .build/site

@@ -1,6 +1,6 @@
 //! Devices whose unit is the *burst*: one transmission with one or more packets, an end, and an outcome of each packet.
 
-use crate::mac::channel::{MediumTotals, StationTotals};
+use super::air::{MediumTotals, StationTotals};
 use aqm_core::sent::Sent;
 use aqm_core::stations::Stations;
 use aqm_core::units::{Span, Time};

@@ -11,7 +11,8 @@ mod host;
 mod invariants;
 mod sender;
 
-pub use account::{MediumTotals, StationTotals, jain};
+pub use crate::device::air::{MediumTotals, StationTotals};
+pub use account::jain;
 pub use config::{Config, DriverOrder, Missed, Station};
 pub use host::{
     ACCESS_POINT, DropCause, Dropped, EVERYBODY, Msdu, Next, Outcome, Queue, Released, Source, Transmission,

@@ -212,7 +212,8 @@ impl Sender {
     ) -> Option<(u8, bool)> {
         let (queue, has_driver) = (self.queue, view.config.driver > 0);
         let by_age = has_driver && view.config.order == DriverOrder::Oldest;
-        let (mut waiting, mut any): (Option<(u64, u8)>, Option<(u64, u8)>) = (None, None);
+        let mut waiting: Option<(u64, u8)> = None;
+        let mut any: Option<(u64, u8)> = None;
         for session in self.sessions.iter().filter(|session| session.has_work()) {
             let key = if by_age { session.oldest().as_nanos() } else { session.built };
             let is_longer = |than: Option<(u64, u8)>| than.is_none_or(|(longest, _)| key < longest);

@@ -9,7 +9,7 @@ pub struct StationTotals {
     pub airtime_down: Span,
     /// Of those that it sent.
     pub airtime_up: Span,
-    /// PPDUs to it.
+    /// PPDUs with packets to it.
     pub ppdus: u64,
     /// PPDUs to it and from it that collided, of all.
     pub collided: u64,

@@ -66,7 +66,8 @@ impl Account {
         if transmission.queue.node == ACCESS_POINT {
             totals.airtime_down += transmission.airtime;
             totals.octets_down += transmission.octets;
-            totals.ppdus += 1;
+            // One that only asks for a block ACK is no aggregate.
+            totals.ppdus += u64::from(transmission.mpdus > 0);
             totals.mpdus += u64::from(transmission.mpdus);
             totals.again += u64::from(transmission.again);
             totals.ppdu_time += transmission.ppdu;

@@ -271,6 +271,12 @@ fn lost_mpdus_are_sent_again_and_released_in_order() {
         let again = channel.station(0).retry_ratio().unwrap();
         assert!((0.15..0.35).contains(&again), "{missed:?}: {again}");
         assert!(seen.released.iter().any(|one| one.at > one.received), "{missed:?}");
+        // A mean aggregate leaves out what only asks for a block ACK.
+        let sizes: Vec<u16> = seen.transmissions.iter().map(|one| one.mpdus).collect();
+        let data = sizes.iter().filter(|size| **size > 0).count() as f64;
+        let mean = sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / data;
+        assert_eq!(channel.station(0).aggregate_mean_packets().unwrap(), mean, "{missed:?}");
+        assert_eq!(sizes.contains(&0), missed == Missed::Request);
     }
 }
 

@@ -165,6 +165,12 @@ impl KindSpec {
     }
 }
 
+impl fmt::Debug for KindSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KindSpec({self})")
+    }
+}
+
 impl fmt::Display for KindSpec {
     /// Writes it as it is read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

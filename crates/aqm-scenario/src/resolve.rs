@@ -99,7 +99,12 @@ pub struct Resolved {
 /// assert_eq!(scenario.flows[0].start_ns, (0, 1_000_000_000));
 /// ```
 pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputError> {
-    let link = link(options)?;
+    let link = match link(options)? {
+        None => {
+            topology::implied_link(options.text("topology")).map_err(|error| error.of_option("topology"))?
+        }
+        link => link,
+    };
     let (capacity, rate) = capacity(options, host, link.as_ref())?;
     let mut fields = Map::new();
     for option in OPTIONS.iter().filter(|option| option.has_field()) {
@@ -129,8 +134,15 @@ pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputErro
         let spec = aqm(text, buffer.size, rate, options.is_given("buffer"));
         spec.map(|spec| spec.to_string()).map_err(|error| error.of_option("aqm"))
     })?;
-    let around = Surroundings { rate, rtt, files: host.files, programs: host.programs, limit: host.limit };
-    let layout = topology::read(options.text("topology"), &around)?;
+    let Host { files, programs, limit, .. } = *host;
+    let around = Surroundings { rate, rtt, files, programs, limit, link: link.as_ref() };
+    // Stations need an access point: a dumbbell has none.
+    let has_stations = link.as_ref().is_some_and(|link| !link.stations().is_empty());
+    let topology = match options.text("topology") {
+        topology::DUMBBELL if has_stations => topology::WIFI,
+        text => text,
+    };
+    let layout = topology::read(topology, &around)?;
     let measure = ports(options, layout.as_ref())?;
     // A rate and a trace are the scenario's capacity.
     let shared = link.filter(|link| link.kind().service.is_shared()).map(|link| link.to_string());

@@ -34,7 +34,7 @@ impl Files for OneFile {
 
 fn laid_out(text: &str, files: &dyn Files, limit: Option<SizeLimit<'_>>) -> Result<Layout, InputError> {
     let (rate, rtt) = (Rate::from_mbit(10), Span::from_nanos(RTT_NS));
-    let around = Surroundings { rate, rtt, files, programs: PROGRAMS, limit };
+    let around = Surroundings { rate, rtt, files, programs: PROGRAMS, limit, link: None };
     read(text, &around).map(|layout| layout.expect("it is not the dumbbell"))
 }
 

@@ -2,6 +2,7 @@
 
 use super::generators;
 use super::layout::Layout;
+use super::wifi;
 use crate::flows::whole_within;
 use aqm_core::input_error::InputError;
 use aqm_core::units::parse;
@@ -12,7 +13,7 @@ pub const LARGEST_COUNT: u64 = 10_000;
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// A whole number from 1 to [`LARGEST_COUNT`].
+    /// A whole number from 1 to [`LARGEST_COUNT`]; zero where there is none.
     Count,
     /// A rate, in bit/s; zero where there is none.
     Rate,
@@ -35,7 +36,7 @@ pub struct Key {
 }
 
 impl Key {
-    const fn count(name: &'static str, default: &'static str, help: &'static str) -> Key {
+    pub(super) const fn count(name: &'static str, default: &'static str, help: &'static str) -> Key {
         Key { name, takes: Takes::Count, default, help }
     }
 
@@ -54,6 +55,7 @@ impl Key {
     /// The key, the value and what is allowed.
     pub fn read(&self, text: &str) -> Result<u64, InputError> {
         match self.takes {
+            Takes::Count if text == self.default && text.is_empty() => Ok(0),
             Takes::Count => whole_within(text, 1, LARGEST_COUNT).map_err(|error| error.within(self.name)),
             Takes::Rate if text == self.default => Ok(0),
             Takes::Rate => {
@@ -145,6 +147,13 @@ pub const KINDS: &[TopologyKind] = &[
         keys: &[Key::count("stations", "4", "stations")],
         has_switches: false,
         build: generators::shared_medium,
+    },
+    TopologyKind {
+        name: wifi::NAME,
+        help: "a server, a line, an access point and its stations, which share the air; the AQM at the access point",
+        keys: wifi::KEYS,
+        has_switches: false,
+        build: wifi::build,
     },
     TopologyKind {
         name: "bus",

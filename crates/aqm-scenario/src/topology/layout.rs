@@ -4,6 +4,7 @@ use super::glob;
 use crate::flows::Files;
 use aqm_core::input_error::InputError;
 use aqm_core::units::{Rate, Span};
+use aqm_path::kind::KindSpec;
 use aqm_sim::scenario::Topology;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use aqm_sim::switch::declaration::Info as ProgramInfo;
@@ -28,6 +29,8 @@ pub struct Surroundings<'a> {
     pub programs: &'a [&'static ProgramInfo],
     /// More links are refused before they take memory.
     pub limit: Option<SizeLimit<'a>>,
+    /// The kind of the bottleneck's link, if it is more than a rate.
+    pub link: Option<&'a KindSpec>,
 }
 
 /// How many links are built.
@@ -70,6 +73,8 @@ pub struct Layout {
     pub sinks: Vec<String>,
     /// Options of switches, by node.
     pub switches: BTreeMap<String, SwitchOptions>,
+    /// The kind of the bottleneck's link.
+    pub(super) link: Option<KindSpec>,
     /// The most links in one direction, and the error about more.
     most: Option<(usize, InputError)>,
 }

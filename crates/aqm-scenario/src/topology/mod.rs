@@ -12,8 +12,11 @@ mod glob;
 mod kinds;
 mod layout;
 mod switches;
+mod wifi;
 
 pub use kinds::{KINDS, Key, LARGEST_COUNT, Takes, TopologyKind};
+pub(crate) use wifi::{NAME as WIFI, implied_link};
+
 pub use layout::{Layout, MOST_LINKS, SizeLimit, Surroundings};
 
 use crate::flows::Files;
@@ -32,7 +35,7 @@ pub const DUMBBELL: &str = "dumbbell";
 /// use aqm_scenario::flows::NoFiles;
 /// use aqm_scenario::topology::{Surroundings, read};
 /// let (rate, rtt) = (Rate::from_mbit(10), Span::from_millis(40));
-/// let around = Surroundings { rate, rtt, files: &NoFiles, programs: &[], limit: None };
+/// let around = Surroundings { rate, rtt, files: &NoFiles, programs: &[], limit: None, link: None };
 /// let layout = read("parking_lot:hops=2", &around).unwrap().unwrap();
 /// assert_eq!(layout.choose("r*").unwrap(), ["r0", "r1", "r2"]);
 /// let error = read("star:host=3", &around).unwrap_err().to_string();
@@ -100,6 +103,7 @@ fn of_kind(text: &str, around: &Surroundings<'_>) -> Result<Layout, InputError> 
     let pairs = kind.keys.iter().zip(values);
     let values: Vec<u64> = pairs.map(|(key, text)| key.read(text)).collect::<Result<_, _>>()?;
     let mut layout = Layout::new(kind.name, around.limit);
+    layout.link = around.link.cloned();
     (kind.build)(&mut layout, around.rate.as_bits_per_sec(), around.rtt.as_nanos(), &values)?;
     layout.equip(switches::options(&of_switches, around.programs)?, "")?;
     Ok(layout)

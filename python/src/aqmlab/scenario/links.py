@@ -19,7 +19,7 @@ from aqmlab.vocabulary.names import name_of
 # What belongs to a link: options of a comparison that one may give for all links, or for each.
 KEYS = (
     *("rate", "link_trace", "rtt", "buffer", "overhead"),
-    *("device_ring", "access_rate", *WIRE),
+    *("device_ring", "placement", "access_rate", *WIRE),
 )
 # Kinds of links, by name.
 KINDS: Mapping[str, Mapping[str, Any]] = {kind["name"]: kind for kind in json.loads(_native.link_kinds())}

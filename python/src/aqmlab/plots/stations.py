@@ -11,6 +11,7 @@ from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.panel import Axis, Panel
 from aqmlab.results import groups, stations
 from aqmlab.vocabulary.errors import InputError, did_you_mean
+from aqmlab.vocabulary.scopes import of_group, of_station
 
 ALL = "all"
 DELAYS = ("owd_ms", "qdelay_ms", "pdv_ms")
@@ -29,7 +30,7 @@ def _estimates(curves: Sequence[Curve], kind: str, columns: Sequence[str]) -> pl
         for name in stations.names(curve.result.rows)
         for row in curve.result.rows
         if (row.point, row.aqm) == (curve.point, curve.aqm)
-        and row.metric in {f"{stations.FAMILY}{name}.{column}" for column in columns}
+        and row.metric in {of_station(name).metric(column) for column in columns}
     ]
     if not rows:
         raise InputError(f"{kind}: the result has no stations: its link is not Wi-Fi")
@@ -132,7 +133,7 @@ def _histograms(curve: Curve, station: str, column: str) -> list[str]:
     own = [group["name"] for group in every if group["keys"].get("to") == station]
     if len({group["name"] for group in every}) == 1:
         return [delay] if own else []
-    return [f"class.{name}.{delay}" for name in own]
+    return [of_group(name).metric(delay) for name in own]
 
 
 def _delay_panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:

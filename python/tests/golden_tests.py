@@ -102,7 +102,12 @@ RULES = (
         "recovery.reenter=on",
     ),
 )
-TOPOLOGIES = {"parking_lot": {"topology": "parking_lot:hops=3"}, "bus": {"rtt": "2ms"}}
+TOPOLOGIES = {
+    "parking_lot": {"topology": "parking_lot:hops=3"},
+    "bus": {"rtt": "2ms"},
+    # Its stations say its rate.
+    "wifi": {"rate": None},
+}
 PROGRAMS = {"dscp": "dscp codepoints 46,26 threshold 10kb notify int", "qcn": "qcn setpoint 10kb"}
 
 
@@ -130,9 +135,13 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"topology {topology.name}", {**PLAIN, "aqm": "fq_codel", **settings, "flows": ["6*cubic", "2*voip"]}
     bus = {"topology": "bus:clients=6:access=backoff", "rtt": "2ms"}
     yield "bus with backoff", {**PLAIN, **bus, "aqm": "fq_codel", "flows": ["6*cubic", "2*voip"]}
-    # That of recordings has its own below; Wi-Fi needs the nodes of its stations.
-    for kind in (kind for kind in links.KINDS if kind not in ("trace", "wifi")):
-        yield f"link {kind}", {**PLAIN, "link": kind, "aqm": "fq_codel", "flows": MIXED}
+    # That of recordings has its own below; Wi-Fi's stations say its rate.
+    for kind in (kind for kind in links.KINDS if kind != "trace"):
+        rate = None if kind == "wifi" else PLAIN["rate"]
+        yield f"link {kind}", {**PLAIN, "rate": rate, "link": kind, "aqm": "fq_codel", "flows": MIXED}
+    losses = "wifi stations [near=vht-mcs8-2ss-80mhz loss 0.1, far=ht-mcs1 snr 9] retries 3"
+    limited = {"rate": None, "link": losses, "placement": "limited", "aqm": "airtime_fq"}
+    yield "placement limited", {**PLAIN, **limited, "flows": ["2*cubic", "1*voip"]}
     for program in json.loads(_native.programs()):
         switched = _switched(PROGRAMS.get(program["name"], program["name"]))
         flows = ["3*cubic:dscp=46:ecn=classic", "1*qcn", "1*pmqecn:dscp=26"]

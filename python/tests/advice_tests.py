@@ -16,7 +16,20 @@ from browser import needs_browser, opened
 from conftest import Command, script
 
 from aqmlab import InputError
-from aqmlab.advice import LAYERS, Line, advice_json, advice_page, advise, autorate, layer, paste, run, setups, words
+from aqmlab.advice import (
+    LAYERS,
+    Line,
+    advice_json,
+    advice_page,
+    advise,
+    autorate,
+    layer,
+    paste,
+    run,
+    setups,
+    wireless,
+    words,
+)
 from aqmlab.advice.bootstrap import agreement
 from aqmlab.advice.home_line import Plan
 from aqmlab.advice.setups import support
@@ -566,7 +579,7 @@ def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:
             "1mbit",
             "--linklayer",
             "Wi-Fi",
-        ): "--linklayer: 'Wi-Fi' is not simulated: name the",
+        ): "--linklayer: 'Wi-Fi' is no link layer of a line: name that",
         ("--down", "16", "--up", "1mbit"): "--down:",
         (): "--down and --up: missing: give both rates, as 'aqmlab advise 50/10'",
         ("--up", "1mbit"): "--down: missing",
@@ -606,3 +619,40 @@ def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:
         ended = aqmlab("advise", *options)
         assert ended.status == 2
         assert problem in ended.line
+
+
+def the_answer_about_wifi_names_where_packets_wait_and_the_least_that_helps() -> None:
+    # Today, an AQM on the line, queues per device, both.
+    def place(device: str, line_ms: float, wifi_ms: float, *call: float) -> wireless.Place:
+        return wireless.Place(device, line_ms, wifi_ms, dict(zip(wireless.SETUPS, call, strict=True)))
+
+    places = (
+        place("sofa", 200, 1, 4.0, 4.4, 4.0, 4.4),
+        place("garden", 1, 1754, 1.3, 1.6, 4.4, 4.4),
+        place("attic", 90, 80, 1.5, 2.0, 2.1, 4.3),
+        place("desk", 2, 1, 4.4, 4.4, 4.4, 4.4),
+    )
+    assert [one.where for one in places] == ["line", "Wi-Fi", "both", "neither"]
+    headline, *helps = wireless.sentences(wireless.Wireless(places, None))  # type: ignore[arg-type]
+    assert headline.startswith(
+        "While sofa downloads it is your line (200 ms in the line, 1 ms in the Wi-Fi); while garden"
+    )
+    for text, what in zip(helps, ("SQM", "access point", "both an AQM"), strict=False):
+        assert what in text
+    assert helps[1].endswith("makes it 4.4, AQM on the line alone 1.6.")
+    assert helps[3] == "While desk downloads, a call is as good as it gets (MOS 4.4 of 4.4)."
+
+
+def advise_asks_whether_it_is_the_wifi_or_the_line(aqmlab: Command, tmp_path: Path) -> None:
+    out, document = tmp_path / "out", tmp_path / "wifi.json"
+    devices = "near=vht-mcs7-2ss-80mhz, far=ht-mcs0-400ns"
+    answer = aqmlab("advise", "50/10", "--wifi", devices, "--seeds", "2", "--out", str(out), "--json", str(document))
+    assert "While near downloads it is your line" in " ".join(answer.out.split())
+    found = json.loads(document.read_text())
+    assert [one["where"] for one in found["places"]] == ["line", "Wi-Fi"]
+    assert found["places"][1]["call_mos"]["queues per device"] > found["places"][1]["call_mos"]["today"] + 1
+    assert (out / "report.html").is_file()
+    wrong = aqmlab("advise", "50/10", "--wifi", "a=ht-mcs9-80mhz")
+    assert (wrong.status, "--wifi: " in wrong.err, "HT has 20 and 40 MHz" in wrong.err) == (2, True, True)
+    contradiction = aqmlab("advise", "50/10", "--wifi", "typical", "--quick")
+    assert (contradiction.status, "leave it out with --wifi" in contradiction.err) == (2, True)

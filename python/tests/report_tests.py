@@ -19,6 +19,7 @@ from aqmlab.plots.label_styles import label_styles
 
 def _columns(kind: str) -> list[str]:
     return {
+        "airtime": [],
         "applications": [],
         "bars": ["all", "jain_index"],
         "box": ["qdelay_mean_ms", "loss_ratio"],
@@ -27,8 +28,10 @@ def _columns(kind: str) -> list[str]:
         "fairness": [],
         "groups": ["all", "owd_mean_ms"],
         "jain": ["jain_index"],
+        "layers": [],
         "pareto": ["qdelay_mean_ms", "loss_ratio"],
         "queue": ["all", "count"],
+        "stations": [],
         "timeseries": ["qdelay_ms", "goodput_mbit", "queue_packets", "drops"],
         "tradeoff": ["qdelay_mean_ms", "loss_ratio", "owd_p99_ms"],
     }[kind]

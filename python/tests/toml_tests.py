@@ -43,7 +43,7 @@ def values_that_name_others_many_times_do_not_grow_without_bound(tmp_path: Path,
 def values_in_a_topology_do_not_grow_without_bound(tmp_path: Path) -> None:
     (tmp_path / "graph.toml").write_text("sources = ['$v0']\n")
     text = _levels(6, "x").replace("flows = '$v0'", "topology = 'graph.toml'")
-    assert "topology: the value of $v0 is too long" in _refused(tmp_path, text)
+    assert "graph.toml: the value of $v0 is too long" in _refused(tmp_path, text)
 
 
 def values_are_within_one_another_to_a_depth(tmp_path: Path) -> None:

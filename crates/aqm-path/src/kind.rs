@@ -26,6 +26,8 @@ pub struct LinkKind {
     pub capacity: fn(&Params) -> Capacity,
     /// The names of the stations that share its medium, in the order of their numbers, if stations do.
     pub stations: Option<fn(&Params) -> Vec<String>>,
+    /// What its stations get together, about, where that is less than the capacity: estimates of cost are of this.
+    pub usual: Option<fn(&Params) -> Rate>,
     /// What serves its links.
     pub service: Service,
 }
@@ -209,6 +211,7 @@ mod tests {
         of_link: &[],
         capacity: |_| Capacity::OfPath,
         stations: None,
+        usual: None,
         service: Service::Line,
     };
 

@@ -3,6 +3,7 @@
 
 use aqm_core::input_error::InputError;
 use aqm_core::units::{Rate, Span};
+use aqm_path::kind::KindSpec;
 use aqm_scenario::flows::{Catalogue, Files, NoFiles};
 use aqm_scenario::options::Options;
 use aqm_scenario::resolve::{Host, Resolved, resolve};
@@ -34,7 +35,10 @@ impl Files for OneFile {
 
 fn laid_out(text: &str, files: &dyn Files, limit: Option<SizeLimit<'_>>) -> Result<Layout, InputError> {
     let (rate, rtt) = (Rate::from_mbit(10), Span::from_nanos(RTT_NS));
-    let around = Surroundings { rate, rtt, files, programs: PROGRAMS, limit, link: None };
+    // Stations are those of the link.
+    let link = KindSpec::parse("wifi", aqm_path::kinds::KINDS).unwrap();
+    let link = text.starts_with("wifi").then_some(&link);
+    let around = Surroundings { rate, rtt, files, programs: PROGRAMS, limit, link };
     read(text, &around).map(|layout| layout.expect("it is not the dumbbell"))
 }
 
@@ -87,6 +91,17 @@ fn every_kind_has_ends_a_measured_queue_and_the_round_trip_asked_for() {
         let mut ends = layout.sources.iter().chain(&layout.sinks);
         assert!(ends.all(|end| layout.choose(end).is_ok()), "{}", kind.name);
     }
+}
+
+#[test]
+fn wifi_lies_behind_a_line_and_its_stations_are_those_of_the_link() {
+    let layout = named("wifi:line=50mbit:line_queue=test").unwrap();
+    assert_eq!(layout.sinks, ["fast1", "fast2", "slow"]);
+    assert_eq!(layout.measure, ["ap->air", "line"]);
+    assert_eq!(layout.links.iter().filter(|link| link.medium.is_some()).count(), 4);
+    assert_eq!(layout.links.iter().filter(|link| link.queue == LinkQueue::UnderTest).count(), 2);
+    let problem = refused(named("wifi:stations=4"));
+    assert_eq!(problem, "topology: stations is 4: the link has 3: give one of them");
 }
 
 #[test]

@@ -12,5 +12,6 @@ pub(super) static KIND: LinkKind = LinkKind {
     of_link: &["rate"],
     capacity: of_rate,
     stations: None,
+    usual: None,
     service: Service::Medium(|params| sharing(Access::Backoff, params)),
 };

@@ -19,6 +19,7 @@ pub(super) static KIND: LinkKind = LinkKind {
     of_link: &["trace"],
     capacity: recorded,
     stations: None,
+    usual: None,
     service: Service::Opportunities,
 };
 

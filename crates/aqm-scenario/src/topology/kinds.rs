@@ -92,6 +92,23 @@ pub struct TopologyKind {
     pub(super) build: Build,
 }
 
+/// The keys of Wi-Fi: the first is how many stations there are.
+const OF_WIFI: &[Key] = &[
+    Key::count("stations", "", "stations, the last of them slow; those of the link unless given"),
+    Key {
+        name: "line",
+        takes: Takes::Rate,
+        default: "",
+        help: "rate of the line to the access point in both directions; so fast that nothing waits unless given",
+    },
+    Key {
+        name: "line_queue",
+        takes: Takes::Choice(&["fifo", "fq_codel", "test"]),
+        default: "fifo",
+        help: "what waits in front of the line: a FIFO of 1000 packets, fq_codel, or the AQM too",
+    },
+];
+
 /// Every topology by name but the dumbbell.
 pub const KINDS: &[TopologyKind] = &[
     TopologyKind {
@@ -151,7 +168,7 @@ pub const KINDS: &[TopologyKind] = &[
     TopologyKind {
         name: wifi::NAME,
         help: "a server, a line, an access point and its stations, which share the air; the AQM at the access point",
-        keys: wifi::KEYS,
+        keys: OF_WIFI,
         has_switches: false,
         build: wifi::build,
     },

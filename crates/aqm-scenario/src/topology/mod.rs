@@ -15,12 +15,13 @@ mod switches;
 mod wifi;
 
 pub use kinds::{KINDS, Key, LARGEST_COUNT, Takes, TopologyKind};
-pub(crate) use wifi::{NAME as WIFI, implied_link};
+pub(crate) use wifi::NAME as WIFI;
 
 pub use layout::{Layout, MOST_LINKS, SizeLimit, Surroundings};
 
 use crate::flows::Files;
 use aqm_core::input_error::InputError;
+use aqm_path::kind::KindSpec;
 
 /// The topology of an option that is not given.
 pub const DUMBBELL: &str = "dumbbell";
@@ -75,6 +76,23 @@ fn texts_of_file(text: &str, _: &dyn Files, _: Option<SizeLimit<'_>>) -> Result<
     Err(InputError::value(text, "is a file, and there are none here"))
 }
 
+/// The kind of link of a topology that names none: of `wifi` as many stations as it says, of others nothing.
+///
+/// # Errors
+/// The number of stations, and what is allowed.
+pub(crate) fn implied_link(text: &str) -> Result<Option<KindSpec>, InputError> {
+    let mut parts = text.split(':').map(str::trim);
+    let name = parts.next();
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == WIFI && name == Some(WIFI)) else {
+        return Ok(None);
+    };
+    let stations = &kind.keys[0];
+    let given =
+        parts.filter_map(|part| part.split_once('=')).filter(|(key, _)| key.trim() == stations.name).last();
+    let count = given.map_or(Ok(0), |(_, count)| stations.read(count.trim()))?;
+    wifi::link_of(count).map(Some)
+}
+
 fn of_kind(text: &str, around: &Surroundings<'_>) -> Result<Layout, InputError> {
     let mut parts = text.split(':').map(str::trim);
     let name = parts.next().unwrap_or_default().to_lowercase().replace('-', "_");
@@ -107,4 +125,20 @@ fn of_kind(text: &str, around: &Surroundings<'_>) -> Result<Layout, InputError> 
     (kind.build)(&mut layout, around.rate.as_bits_per_sec(), around.rtt.as_nanos(), &values)?;
     layout.equip(switches::options(&of_switches, around.programs)?, "")?;
     Ok(layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topology_says_how_many_stations_there_are() {
+        let stations = |text: &str| implied_link(text).unwrap().map_or(Vec::new(), |link| link.stations());
+        assert_eq!(stations("wifi:line=50mbit"), ["fast1", "fast2", "slow"]);
+        assert_eq!(stations("wifi:stations=2"), ["fast1", "slow"]);
+        assert_eq!(stations("wifi:stations=30").len(), 30);
+        assert!(stations("star:hosts=3").is_empty());
+        let problem = implied_link("wifi:stations=0").err().unwrap().to_string();
+        assert_eq!(problem, "stations: '0' is not a whole number from 1 to 10000");
+    }
 }

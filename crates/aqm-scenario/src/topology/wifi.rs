@@ -1,6 +1,5 @@
 //! Wi-Fi behind a line: `wifi:stations=4:line=50mbit`, or what `--link "wifi ..."` says of its stations.
 
-use super::kinds::{Key, Takes};
 use super::layout::Layout;
 use aqm_core::input_error::InputError;
 use aqm_path::kind::KindSpec;
@@ -10,22 +9,6 @@ use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 /// Its name.
 pub(crate) const NAME: &str = "wifi";
 
-pub(super) const KEYS: &[Key] = &[
-    Key::count("stations", "", "stations, the last of them slow; those of the link unless given"),
-    Key {
-        name: "line",
-        takes: Takes::Rate,
-        default: "",
-        help: "rate of the line to the access point in both directions; so fast that nothing waits unless given",
-    },
-    Key {
-        name: "line_queue",
-        takes: Takes::Choice(&["fifo", "test"]),
-        default: "fifo",
-        help: "what waits in front of the line: a FIFO of 1000 packets, or the AQM too",
-    },
-];
-
 /// The rates of stations of which only the number is known: "Ending the Anomaly" (USENIX ATC 2017), section 4.1.
 const FAST: &str = "ht-mcs15-400ns";
 const SLOW: &str = "ht-mcs0-400ns";
@@ -34,28 +17,12 @@ const FIFO: &str = "fifo limit 1000p";
 /// Links that are no bottleneck have this many times the rate of the fastest station.
 const AT_ONCE: u64 = 1000;
 
-/// The kind of link of a topology that names none: of `wifi` as many stations as it says, of others nothing.
-///
-/// # Errors
-/// The number of stations, and what is allowed.
-pub(crate) fn implied_link(text: &str) -> Result<Option<KindSpec>, InputError> {
-    let mut parts = text.split(':').map(str::trim);
-    if parts.next() != Some(NAME) {
-        return Ok(None);
-    }
-    let key = &KEYS[0];
-    let given =
-        parts.filter_map(|part| part.split_once('=')).filter(|(name, _)| name.trim() == key.name).last();
-    let link = match given {
-        None => NAME.to_owned(),
-        Some((_, count)) => {
-            let count = key.read(count.trim())?;
-            let fast = (1..count).map(|number| format!("fast{number}={FAST}"));
-            let all: Vec<String> = fast.chain([format!("slow={SLOW}")]).collect();
-            format!("{NAME} stations [{}]", all.join(", "))
-        }
-    };
-    KindSpec::parse(&link, KINDS).map(Some)
+/// The kind of link with so many stations, the last of them slow; with zero that of the defaults.
+pub(super) fn link_of(count: u64) -> Result<KindSpec, InputError> {
+    let fast = (1..count).map(|number| format!("fast{number}={FAST}"));
+    let all: Vec<String> = fast.chain([format!("slow={SLOW}")]).collect();
+    let stations = format!(" stations [{}]", all.join(", "));
+    KindSpec::parse(&format!("{NAME}{}", if count == 0 { "" } else { &stations }), KINDS)
 }
 
 pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> Result<(), InputError> {
@@ -88,6 +55,7 @@ pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> R
     let down = match (line, line_queue) {
         (0, _) => LinkQueue::Plain,
         (_, 0) => LinkQueue::Discipline(FIFO.to_owned()),
+        (_, 1) => LinkQueue::Discipline("fq_codel".to_owned()),
         _ => LinkQueue::UnderTest,
     };
     let bits = if line == 0 { fast } else { line };
@@ -98,20 +66,4 @@ pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> R
         layout.measure = vec!["ap->air".to_owned(), "line".to_owned()];
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_topology_says_how_many_stations_there_are() {
-        let stations = |text: &str| implied_link(text).unwrap().map_or(Vec::new(), |link| link.stations());
-        assert_eq!(stations("wifi:line=50mbit"), ["fast1", "fast2", "slow"]);
-        assert_eq!(stations("wifi:stations=2"), ["fast1", "slow"]);
-        assert_eq!(stations("wifi:stations=30").len(), 30);
-        assert!(stations("star:hosts=3").is_empty());
-        let problem = implied_link("wifi:stations=0").err().unwrap().to_string();
-        assert_eq!(problem, "stations: '0' is not a whole number from 1 to 10000");
-    }
 }

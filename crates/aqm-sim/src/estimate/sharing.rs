@@ -3,6 +3,7 @@
 
 use super::streams::{Stream, Streams};
 use crate::network::graph::{LinkId, Queue};
+use aqm_core::units::Rate;
 use aqm_path::kind::Service;
 
 /// Passes over what does not react: losses on one link lighten the next.
@@ -25,9 +26,14 @@ impl Shares {
         let links = &streams.network.links;
         let mut resources: Vec<usize> = (0..links.len()).collect();
         let mut holds = vec![0.0; links.len()];
+        let mut slower = vec![1.0; links.len()];
         for (number, medium) in streams.network.media.iter().enumerate() {
             for (link, kind) in &medium.links {
                 resources[*link] = links.len() + number;
+                if let Some(usual) = kind.kind().usual {
+                    let rate = |rate: Rate| rate.as_bytes_per_sec_f64().max(1e-9);
+                    slower[*link] = rate(links[*link].capacity.mean_rate()) / rate(usual(kind.params()));
+                }
                 if matches!(kind.kind().service, Service::Medium(sharing) if sharing(kind.params()).until_arrival)
                 {
                     holds[*link] = links[*link].delay.as_secs_f64();
@@ -47,8 +53,8 @@ impl Shares {
                     // A host that one flow has for itself is there as often as the flow.
                     let own = spec.from >= streams.own_nodes || spec.to >= streams.own_nodes;
                     let flows = if own { 1.0 } else { stream.flows };
-                    let seconds =
-                        length / spec.capacity.mean_rate().as_bytes_per_sec_f64().max(1e-9) + holds[link];
+                    let rate = spec.capacity.mean_rate().as_bytes_per_sec_f64().max(1e-9);
+                    let seconds = slower[link] * length / rate + holds[link];
                     (resources[link], flows * packets * seconds / streams.seconds)
                 };
                 there.chain(back).map(time).collect()

@@ -237,6 +237,7 @@ static TRAINS: LinkKind = LinkKind {
     of_link: &[],
     capacity: |_| Capacity::OfPath,
     stations: None,
+    usual: None,
     service: Service::Bursts(|params, site| {
         let (most, failure) = (params.count("packets") as usize, params.number("failure"));
         let mut device = Trains::new(most, failure, site.ports[0].rate, site.random);

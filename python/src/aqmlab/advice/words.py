@@ -99,8 +99,8 @@ def brief(advice: Advice) -> list[str]:
         f"Simulated, {len(advice.result.seeds)} runs of each: {', '.join(says for _, says in HOUSEHOLD if says)}, all "
         f"at once; {_spaced(line.rtt)} to servers (--rtt); a modem that holds {down} down and {up} up "
         f"(--modem-buffer); {line.layer.overhead} bytes around each packet (--overhead).",
-        "Not simulated: Wi-Fi, and the router's processor. If top shows a full core while the line is full, the "
-        "router is too slow for this rate.",
+        "Not simulated here: Wi-Fi (--wifi asks about it), and the router's processor. If top shows a full core "
+        "while the line is full, the router is too slow for this rate.",
     ]
 
 

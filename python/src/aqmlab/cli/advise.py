@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 16
 # Rates as providers name them: 50/10, or with units.
 _RATES = re.compile(r"([^/\s]+)\s*/\s*([^/\s]+)")
-# Lines that are none of a home's own, and what to do about them today.
+# What is no line, but lies behind one.
 WIRELESS = ("wifi", "wi-fi", "wlan")
 
 
@@ -57,6 +57,12 @@ def advise(
         str,
         typer.Option("--share", metavar="P", help="Share of the rate that the router shapes to; several are tried."),
     ] = "",
+    wifi: Annotated[
+        str,
+        typer.Option(
+            "--wifi", metavar="DEVICES", help="Is it the Wi-Fi or the line? Devices with their rates, or 'typical'."
+        ),
+    ] = "",
     interface: Annotated[
         str,
         typer.Option(
@@ -84,6 +90,8 @@ def advise(
     aqmlab advise --down 16mbit --up 1mbit --linklayer adsl
 
     aqmlab advise --down 250mbit --up 25mbit --linklayer cable --rtt 20ms
+
+    aqmlab advise 50/10 --wifi 'sofa=vht-mcs7-2ss-80mhz, garden=ht-mcs0'
     """
     from aqmlab import advice, store
     from aqmlab.advice import advice_json, advice_page, paste
@@ -100,6 +108,15 @@ def advise(
     down, up = _rates(rates, down, up)
     line = _line(down, up, linklayer, overhead, rtt, modem_buffer, share)
     folder = store.dated("advise") if out is None else out
+    if wifi:
+        of_line = {"--linklayer": linklayer, "--overhead": overhead, "--modem-buffer": modem_buffer, "--share": share}
+        for name, given in {**of_line, "--interface": interface, "--quick": quick}.items():
+            if given:
+                raise InputError(f"{name}: is of the line alone: leave it out with --wifi")
+        with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
+            how = {"folder": folder, "seeds": count, "jobs": number, "watcher": bar}
+            _give_wireless(line, wifi, rtt, how, as_json, quiet=quiet)
+        return
     with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
         found = advice.advise(line, folder=folder, quick=quick, seeds=count, jobs=number, watcher=bar)
         shown = advice_page.write(found, folder, interface)
@@ -115,6 +132,44 @@ def advise(
     failures = found.result.manifest["failures"]
     if failures:
         raise CheckError("; ".join(failures))
+
+
+def _give_wireless(line: Line, wifi: str, rtt: str, how: Any, as_json: Any, *, quiet: bool) -> None:
+    from aqmlab.advice import wireless
+    from aqmlab.cli import columns, show
+    from aqmlab.publishing import REPORT
+
+    stations = wireless.TYPICAL if wifi == "typical" else wifi
+    try:
+        found = wireless.wireless(format_rate(line.down_bps), stations, rtt, **how)
+    except InputError as error:
+        raise about("wifi", error, "--wifi") from None
+    write_json(json_text(wireless.document(found)), as_json)
+    if quiet:
+        if as_json != "-":
+            give(how["folder"])
+        return
+    console = Terminal(to_stderr=as_json == "-")
+    headline, *others = wireless.sentences(found)
+    console.print(Text(headline, style="bold"))
+    for one in others:
+        console.print(Text(one))
+    heads = [
+        *(("Packets wait, ms", where) for where in ("line", "Wi-Fi")),
+        *(("Call's MOS", setup) for setup in wireless.SETUPS),
+    ]
+    waits = [[f"{one.line_ms:.0f}", f"{one.wifi_ms:.0f}"] for one in found.places]
+    calls = [[f"{mos:.1f}" for mos in one.call.values()] for one in found.places]
+    lines = [
+        (one.device, [columns.marked(text, "") for text in (*wait, *call)])
+        for one, wait, call in zip(found.places, waits, calls, strict=True)
+    ]
+    console.print("")
+    console.print(columns.table(heads, lines, width=console.width))
+    console.print("")
+    for text in wireless.assumptions(found):
+        console.print(Text(text, style="dim"))
+    console.print(show.open_page(how["folder"] / REPORT))
 
 
 def check_rate(rate_bps: int, text: str, also: str = "") -> None:
@@ -188,8 +243,8 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
     if (linklayer or "").lower() in WIRELESS:
         raise about(
             "linklayer",
-            f"'{linklayer}' is not simulated: name the line behind it; for Wi-Fi itself, use an access point whose "
-            "driver queues by station (OpenWrt with ath9k, ath10k or mt76), and a wire where you can",
+            f"'{linklayer}' is no link layer of a line: name that behind it, and ask about the Wi-Fi with "
+            "--wifi typical",
             "--linklayer",
         )
     (down_bps, trace), (up_bps, _) = rate("--down", down), rate("--up", up)

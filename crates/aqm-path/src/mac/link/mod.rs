@@ -15,7 +15,7 @@ use crate::kind::{Capacity, LinkKind, Service, Site};
 use crate::placement::Placed;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Params, Value};
-use aqm_core::units::{Bytes, Span};
+use aqm_core::units::{Bytes, Rate, Span};
 
 /// The declaration.
 pub static KIND: LinkKind = LinkKind {
@@ -190,6 +190,7 @@ pub static KIND: LinkKind = LinkKind {
     of_link: &[],
     capacity,
     stations: Some(names),
+    usual: Some(usual),
     service: Service::Bursts(build),
 };
 
@@ -210,6 +211,16 @@ fn capacity(params: &Params) -> Capacity {
     let stations = stations_of(params);
     let fastest = stations.iter().flat_map(Named::rates).max();
     Capacity::Rate(fastest.expect("there is a station"))
+}
+
+/// What stations get together, about: more than with equal packets, the harmonic mean of their rates, and less than with equal
+/// airtime, the mean; preambles and acknowledgments included, one and a half times the former.
+fn usual(params: &Params) -> Rate {
+    let stations = stations_of(params);
+    let slowness =
+        |named: &Named| named.rates().map(|rate| 1.0 / rate.as_bits_per_sec() as f64).fold(0.0, f64::max);
+    let harmonic = stations.len() as f64 / stations.iter().map(slowness).sum::<f64>();
+    Rate::from_bits_per_sec((1.5 * harmonic) as u64)
 }
 
 fn accesses(name: &str) -> [Access; 4] {

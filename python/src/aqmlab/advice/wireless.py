@@ -1,0 +1,195 @@
+"""Is it the Wi-Fi or the line? Downloads to devices near the access point and far from it, while somebody calls.
+
+The call goes to the first device. Today there is a FIFO in front of the line, and another at the access point, above
+its driver's queue. Two things may change: an AQM in front of the line, and a queue for each device at the access point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from aqmlab import experiment, scenario
+from aqmlab.advice.thresholds import FIGURES
+from aqmlab.results.stations import LAYERS, NOT_MODELLED
+from aqmlab.vocabulary.names import listed
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from aqmlab.results import Result
+    from aqmlab.runs.watcher import Watcher
+
+# A laptop beside the access point (2x2 802.11ac at 80 MHz), and a tablet in the garden (the lowest rate of 802.11n).
+TYPICAL: Final = "near=vht-mcs7-2ss-80mhz, far=ht-mcs0-400ns"
+SEEDS: Final = 5
+# A call over either has the same delay to servers as in the advice for lines.
+DURATION: Final = "20s"
+PLAIN, QUEUES = "fifo", "airtime_fq"
+LINE_PLAIN, LINE_AQM = "fifo", "fq_codel"
+# What is in front of the line and at the access point, by what is changed.
+SETUPS: Final[Mapping[str, tuple[str, str]]] = {
+    "today": (LINE_PLAIN, PLAIN),
+    "AQM on the line": (LINE_AQM, PLAIN),
+    "queues per device": (LINE_PLAIN, QUEUES),
+    "both": (LINE_AQM, QUEUES),
+}
+TODAY: Final = "today"
+# One place holds a download up if packets wait there this many times as long as in the other.
+CLEARLY: Final = 3.0
+# Shorter waits than this, in ms, hold nothing up.
+LEAST_MS: Final = 5.0
+NOTICEABLE_MOS: Final = next(one.noticeable.least for one in FIGURES if one.name == "call_mos")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A download to one device: how long its packets wait today, in ms, and the call's quality (MOS) by setup."""
+
+    device: str
+    line_ms: float
+    wifi_ms: float
+    call: Mapping[str, float]
+
+    @property
+    def where(self) -> str:
+        """Where packets wait: ``line``, ``Wi-Fi``, ``both`` or ``neither``."""
+        if max(self.line_ms, self.wifi_ms) < LEAST_MS:
+            return "neither"
+        if self.line_ms > CLEARLY * self.wifi_ms:
+            return "line"
+        return "Wi-Fi" if self.wifi_ms > CLEARLY * self.line_ms else "both"
+
+
+@dataclass(frozen=True)
+class Wireless:
+    """What was found for each device, and the runs behind it."""
+
+    places: tuple[Place, ...]
+    result: Result
+
+
+def wireless(
+    rate: str,
+    stations: str,
+    rtt: str,
+    *,
+    folder: Path | None = None,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> Wireless:
+    """Run downloads to each device over every setup.
+
+    Args:
+        rate: of the line, as ``50mbit``.
+        stations: the devices with their rates, as in the link kind ``wifi``: ``near=ht-mcs15-400ns, far=ht-mcs0``.
+        rtt: round-trip time to servers.
+        folder: where the result is kept.
+        seeds: runs of each; five unless given.
+        jobs: runs at once.
+        watcher: is shown the progress.
+
+    Raises:
+        InputError: naming what is wrong with the devices.
+        CheckError: if a run broke one of its own checks.
+
+    """
+    names = [entry.partition("=")[0].strip() for entry in stations.split(",")]
+    options: dict[str, Any] = {
+        "aqm": [PLAIN, QUEUES],
+        "link": f"wifi stations [{stations}]",
+        "topology": f"wifi:line={rate}:line_queue=$line",
+        "rtt": rtt,
+        "buffer": "1000p",
+        "flows": ["4*cubic:to=$device:name=download", f"1*voip:to={names[0]}:name=call"],
+        "duration": DURATION,
+        "series": "groups",
+        "seeds": str(seeds or SEEDS),
+    }
+    asked = scenario.swept(options, {"device": names, "line": [LINE_PLAIN, LINE_AQM]})
+    result = experiment.run_experiment(asked, "advise", jobs, folder, watcher)
+    if result.is_partial and not result.manifest["failures"]:
+        raise KeyboardInterrupt
+    return Wireless(tuple(_place(result, name) for name in names), result)
+
+
+def _place(result: Result, device: str) -> Place:
+    means = {(row.point, row.aqm, row.metric): row.estimate.value for row in result.rows}
+    points = {(point["device"], point["line"]): number for number, point in enumerate(result.points)}
+
+    def mean(setup: str, metric: str) -> float:
+        line, aqm = SETUPS[setup]
+        return means.get((points[device, line], aqm, metric), 0.0)
+
+    wifi = sum(mean(TODAY, f"station.{device}.{layer}") for layer in LAYERS)
+    call = {setup: mean(setup, "class.call.mos_mean") for setup in SETUPS}
+    return Place(device, mean(TODAY, "port.line.qdelay_mean_ms"), wifi, call)
+
+
+def sentences(found: Wireless) -> list[str]:
+    """Return the answer, a sentence each: where downloads wait, and what helps the call."""
+    first, *others = (_waits(one) for one in found.places)
+    headline = "; ".join([f"{first[0].upper()}{first[1:]}", *others])
+    return [f"{headline}.", *(_helps(one) for one in found.places)]
+
+
+def _waits(one: Place) -> str:
+    both = f"{one.line_ms:.0f} ms in the line, {one.wifi_ms:.0f} ms in the Wi-Fi"
+    match one.where:
+        case "neither":
+            return f"a download to {one.device} waits nowhere for long ({both})"
+        case "both":
+            return f"while {one.device} downloads, packets wait in both ({both})"
+        case where:
+            return f"while {one.device} downloads it is your {where} ({both})"
+
+
+def _helps(one: Place) -> str:
+    today = one.call[TODAY]
+    # The least that is as good as the best, to within what anyone would notice.
+    best = max(one.call.values())
+    enough = next(setup for setup, mos in one.call.items() if best - mos < NOTICEABLE_MOS)
+    if enough == TODAY:
+        return f"While {one.device} downloads, a call is as good as it gets (MOS {today:.1f} of 4.4)."
+    what = {
+        "AQM on the line": "an AQM in front of the line (SQM in the router)",
+        "queues per device": "an access point whose driver queues by device (OpenWrt with ath9k, ath10k or mt76)",
+        "both": "both an AQM in front of the line and an access point whose driver queues by device",
+    }[enough]
+    others = [setup for setup in SETUPS if setup not in (TODAY, enough) and best - one.call[setup] >= NOTICEABLE_MOS]
+    without = f", {listed(others)} alone {_alone(one, others)}" if others else ""
+    call = f"While {one.device} downloads, a call has MOS {today:.1f} of 4.4"
+    return f"{call}; {what} makes it {one.call[enough]:.1f}{without}."
+
+
+def _alone(one: Place, setups: list[str]) -> str:
+    return listed([f"{one.call[setup]:.1f}" for setup in setups])
+
+
+def assumptions(found: Wireless) -> list[str]:
+    """Return what the answer rests on, a sentence each."""
+    seeds, seconds = len(found.result.seeds), DURATION.removesuffix("s")
+    return [
+        f"Simulated, {seeds} runs of {seconds} s each: four TCP downloads to one device, a call to "
+        f"{found.places[0].device}; the line has its rate in both directions and 1000 packets in front of it, as has "
+        "the access point above its driver.",
+        f"The model of Wi-Fi leaves out {', '.join(NOT_MODELLED)}, and your neighbours.",
+    ]
+
+
+def document(found: Wireless) -> dict[str, Any]:
+    """Return the answer as data."""
+    places = [
+        {
+            "device": one.device,
+            "where": one.where,
+            "line_ms": one.line_ms,
+            "wifi_ms": one.wifi_ms,
+            "call_mos": dict(one.call),
+        }
+        for one in found.places
+    ]
+    return {"places": places, "words": sentences(found), "not_modelled": list(NOT_MODELLED)}

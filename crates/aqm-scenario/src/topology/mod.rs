@@ -87,8 +87,7 @@ pub(crate) fn implied_link(text: &str) -> Result<Option<KindSpec>, InputError> {
         return Ok(None);
     };
     let stations = &kind.keys[0];
-    let given =
-        parts.filter_map(|part| part.split_once('=')).filter(|(key, _)| key.trim() == stations.name).last();
+    let given = parts.filter_map(|part| part.split_once('=')).rfind(|(key, _)| key.trim() == stations.name);
     let count = given.map_or(Ok(0), |(_, count)| stations.read(count.trim()))?;
     wifi::link_of(count).map(Some)
 }

@@ -319,6 +319,7 @@ mod tests {
 
     /// The recorded events and metrics of `tests/meter`, which the meter of `aqm-path` agrees with.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the recording is beside all crates that read it")]
     fn recorded_events_at_a_port_give_the_metrics_of_their_definitions() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/meter");
         let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).unwrap();

@@ -146,6 +146,18 @@ fn every_placement_keeps_every_packet_whatever_is_lost_on_the_air() {
 }
 
 #[test]
+fn a_station_that_nobody_sends_to_is_named() {
+    let idle = |flows: &[Value]| {
+        let mut quiet = scenario("fifo limit 100p", None, PAPER, &["fast1", "fast2", "slow"].map(tcp), 2);
+        quiet["flows"] = json!(flows);
+        run(&quiet, 1).unwrap().warnings
+    };
+    assert!(idle(&["fast1", "fast2", "slow"].map(tcp)).is_empty());
+    let found = idle(&["fast1", "slow"].map(tcp));
+    assert_eq!(found, ["station 'fast2' has no flow: nothing is sent to it or by it"]);
+}
+
+#[test]
 fn what_cannot_be_is_said_in_one_line() {
     let problem = |change: &dyn Fn(&mut Value)| {
         let mut wrong = scenario("fifo limit 100p", None, PAPER, &["fast1", "fast2", "slow"].map(tcp), 2);

@@ -20,7 +20,7 @@ use crate::observer;
 use crate::report::{Monitor, RunError};
 use crate::scenario::inputs::Inputs;
 use crate::scenario::options::find;
-use crate::scenario::{Capacity, Scenario};
+use crate::scenario::{Capacity, FlowGroup, Scenario};
 use crate::simulation::carrier::Carrier;
 use crate::simulation::event_queue::Target;
 use crate::simulation::state::{END, Simulation};
@@ -67,6 +67,7 @@ impl Setup {
             None => dumbbell::layout(scenario, &capacity, aqm, inputs, monitor)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, aqm, inputs)?,
         };
+        let mut warnings = idle_stations(&network, &scenario.flows);
         let mut kinds = network.media.iter().flat_map(|medium| &medium.links);
         if let Some(placement) = scenario.placement
             && !kinds.any(|(_, kind)| kind.kind().stations.is_some())
@@ -115,7 +116,6 @@ impl Setup {
                 paths = others;
             }
         }
-        let mut warnings = Vec::new();
         for capture in captures {
             warnings.extend(capture.warnings());
             let group = scenario.flows.len();
@@ -127,6 +127,19 @@ impl Setup {
         }
         Ok(Setup { simulation, labels, warnings })
     }
+}
+
+/// One line for each station of which no flow begins or ends there.
+fn idle_stations(network: &Network, flows: &[FlowGroup]) -> Vec<String> {
+    let kinds = network.media.iter().filter_map(|medium| medium.links.first());
+    let stations = kinds.flat_map(|(_, kind)| kind.stations());
+    let has_flow = |station: &String| {
+        flows.iter().any(|group| group.from.iter().chain(&group.to).any(|end| end == station))
+    };
+    stations
+        .filter(|station| !has_flow(station))
+        .map(|station| format!("station '{station}' has no flow: nothing is sent to it or by it"))
+        .collect()
 }
 
 /// The network as observers of the host know it.

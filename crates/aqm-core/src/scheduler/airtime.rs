@@ -71,6 +71,15 @@ impl Airtime {
         }
     }
 
+    /// The next of those stations that `may` send.
+    pub fn select_among(&mut self, may: &dyn Fn(usize) -> bool, heads: &mut Heads<'_>) -> Option<usize> {
+        if self.rules.by_airtime {
+            self.select_by_airtime(Some(may), heads)
+        } else {
+            self.select_in_rounds(Some(may), heads)
+        }
+    }
+
     /// Bytes of state beyond the scheduler itself.
     pub fn state_bytes(&self) -> usize {
         self.stations.len() * (size_of::<Station>() + 2 * size_of::<usize>())
@@ -88,6 +97,7 @@ impl Airtime {
     }
 
     /// A station that may not send goes to the end, as one does that owes time.
+    #[inline(always)]
     fn select_by_airtime(
         &mut self,
         may: Option<&dyn Fn(usize) -> bool>,
@@ -125,6 +135,7 @@ impl Airtime {
         list.pop_front();
     }
 
+    #[inline(always)]
     fn select_in_rounds(
         &mut self,
         may: Option<&dyn Fn(usize) -> bool>,
@@ -172,12 +183,8 @@ impl Scheduler for Airtime {
         }
     }
 
-    fn select_among(&mut self, may: &dyn Fn(usize) -> bool, heads: &mut Heads<'_>) -> Option<usize> {
-        if self.rules.by_airtime {
-            self.select_by_airtime(Some(may), heads)
-        } else {
-            self.select_in_rounds(Some(may), heads)
-        }
+    fn of_stations(&mut self) -> Option<&mut Airtime> {
+        Some(self)
     }
 
     /// An empty station leaves at its next turn: until then a packet for it finds it in its place.

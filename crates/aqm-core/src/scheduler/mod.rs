@@ -33,9 +33,9 @@ pub trait Scheduler {
     /// The class to serve; `None` if no active class has a head. A class without one becomes inactive.
     fn select(&mut self, heads: &mut Heads<'_>) -> Option<usize>;
 
-    /// The same among those classes that `may` send. Here the others become inactive; those that share a medium keep them.
-    fn select_among(&mut self, may: &dyn Fn(usize) -> bool, heads: &mut Heads<'_>) -> Option<usize> {
-        self.select(&mut |class| if may(class) { heads(class) } else { None })
+    /// The scheduler of stations, if it is one: that can be asked for the next of some.
+    fn of_stations(&mut self) -> Option<&mut Airtime> {
+        None
     }
 
     /// The selected `class` has sent `length` bytes; `emptied` if that was its last packet.

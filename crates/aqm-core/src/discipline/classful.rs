@@ -426,7 +426,9 @@ fn select_restricted(
             let may = |number: usize| {
                 if number < last { stations.contains(number as u8) } else { stations.any_from(last as u8) }
             };
-            return scheduler.of_stations()?.select_among(&may, &mut |number| classes[number].peek(cx));
+            return scheduler
+                .of_stations()?
+                .select_among(&may, &mut |number| classes[number].peek_unpaused(None, cx));
         }
         _ => {}
     }

@@ -149,8 +149,9 @@ impl Airtime {
             if let Some(may) = may
                 && !may(first)
             {
-                let eligible = self.old.iter().position(|station| may(*station))?;
-                self.old.rotate_left(eligible);
+                self.old.iter().find(|station| may(**station))?;
+                self.old.pop_front();
+                self.old.push_back(first);
             } else if heads(first).is_some() {
                 self.served = true;
                 return Some(first);

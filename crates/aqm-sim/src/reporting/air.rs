@@ -23,11 +23,7 @@ pub(super) fn report(report: &mut Report, channels: &[Channel], warmup: Time, en
         let all: f64 = airtimes.iter().sum();
         for (number, totals) in stations.iter().enumerate() {
             let part = STATION.part(&air.names[number]);
-            let mut put = |metric: &Metric, value: Option<f64>| {
-                if let Some(value) = value {
-                    report.metrics.put(&part, metric, value);
-                }
-            };
+            let mut put = |metric: &Metric, value| put(report, &part, metric, value);
             put(&AIRTIME_SHARE, (all > 0.0).then(|| airtimes[number] / all));
             put(&AGGREGATE_MEAN_PACKETS, totals.aggregate_mean_packets());
             put(&AGGREGATE_MEAN_US, totals.aggregate_mean_us());
@@ -41,14 +37,16 @@ pub(super) fn report(report: &mut Report, channels: &[Channel], warmup: Time, en
         }
         // Of several channels each has the stations, and the first is that of the whole.
         if std::ptr::eq(*channel, shared[0].0) {
-            let mut put = |metric: &Metric, value: Option<f64>| {
-                if let Some(value) = value {
-                    report.metrics.put(&Part::WHOLE, metric, value);
-                }
-            };
-            put(&BUSY_SHARE, busy_share(channel, warmup, end));
-            put(&AIRTIME_JAIN, jain(&airtimes));
+            put(report, &Part::WHOLE, &BUSY_SHARE, busy_share(channel, warmup, end));
+            put(report, &Part::WHOLE, &AIRTIME_JAIN, jain(&airtimes));
         }
+    }
+}
+
+/// Of nothing there is no mean and no share.
+fn put(report: &mut Report, part: &Part, metric: &Metric, value: Option<f64>) {
+    if let Some(value) = value {
+        report.metrics.put(part, metric, value);
     }
 }
 

@@ -175,8 +175,8 @@ impl Simulation {
     fn ask_device(&mut self, channel: usize, device: &mut Supervised) {
         let now = self.shared.now;
         let awaited = device.due().filter(|due| *due > now);
-        let tells = device.takes_ahead();
-        self.settle(&device.ended(now), tells);
+        let reports_itself = device.takes_ahead();
+        self.settle(&device.ended(now), reports_itself);
         let (next, sent) = device.next(now, &mut OfPorts { simulation: self, channel });
         if let Next::Burst { .. } = next {
             self.begin_burst(sent);
@@ -205,9 +205,9 @@ impl Simulation {
         }
     }
 
-    /// A burst has ended: disciplines learn what became of their packets unless the device `tells` them, and what was not
+    /// A burst has ended: disciplines learn what became of their packets unless the device `reports_itself`, and what was not
     /// delivered is lost or goes back.
-    fn settle(&mut self, burst: &[Transmitted], tells: bool) {
+    fn settle(&mut self, burst: &[Transmitted], reports_itself: bool) {
         // The last first: they keep their order.
         for Transmitted { frame, .. } in burst.iter().rev().filter(|one| one.outcome == Outcome::Requeued) {
             if let Some(own) = self.ports[frame.port as PortId].device_mut() {
@@ -221,7 +221,7 @@ impl Simulation {
                 self.ports[port].leave(frame.length);
                 self.lose_on_wire(port, frame.id);
             }
-            if tells {
+            if reports_itself {
                 continue;
             }
             let place = reports.iter().position(|(of, sent)| *of == port && sent.station == station);
@@ -255,7 +255,7 @@ impl Simulation {
     }
 
     /// The station that a packet at a port of a channel is for: that to which the next link of its route leads. A device
-    /// without stations is told the class of the flow.
+    /// without stations gets the class of the flow.
     pub(super) fn station_of(&self, id: PacketId, channel: usize) -> u8 {
         let packet = &self.shared.slab[id];
         let receivers = &self.channels[channel].receivers;

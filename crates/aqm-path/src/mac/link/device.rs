@@ -155,7 +155,7 @@ impl Device for Wifi {
                 Doing::Begun => {
                     for released in self.channel.released() {
                         let frame = self.hosts.give_back(released.id);
-                        // What a packet had of the air is told of transmissions, not of packets.
+                        // Airtime is counted for transmissions, not for packets.
                         let (airtime, outcome) = (Span::ZERO, Outcome::Delivered);
                         sent.push(Transmitted { frame, out: released.at, airtime, attempts: 1, outcome });
                     }

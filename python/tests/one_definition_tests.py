@@ -101,8 +101,9 @@ def the_table_of_a_readme_is_that_of_what_is_kept(name: str) -> None:
     page = (paper.folder / "generated" / statements.FILE).read_text(encoding="utf-8")
     assert page == statements.page(summary.of_folder(paper), paper)
     assert all(f"| {claim.says} |" in page for claim in paper.claims)
-    rows = [line.split(" | ")[0].removeprefix("| ") for line in _between(readme, results.BEGIN, results.END)]
-    assert rows == [claim.says for one in paper.summary.headline for claim in paper.claims if claim.id == one]
+    rows = [line.split(" | ")[:2] for line in _between(readme, results.BEGIN, results.END)]
+    says = {claim.id: claim.says for claim in paper.claims}
+    assert rows == [[f"| `{one}`", says[one]] for one in paper.summary.headline]
     assert len(readme.split()) <= MOST_WORDS
 
 

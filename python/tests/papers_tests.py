@@ -330,7 +330,9 @@ def a_paper_is_reproduced_as_a_whole(aqmlab: Command) -> None:
 def the_papers_are_listed(aqmlab: Command) -> None:
     ended = aqmlab("reproduce", "list")
     assert ended.status == 0
-    assert re.search(r"s-pie +A small paper .* 4 +printed", ended.out)
+    assert "s-pie (4 claims)\n    A small paper\n" in ended.out
+    assert "Presets" not in ended.out.partition("aqmlab reproduce")[0]
+    assert "    Presets: printed\n" in aqmlab("reproduce", "list", "-v").out
 
 
 def values_of_a_swept_key_may_take_the_place_of_aqms(small: Path, aqmlab: Command) -> None:

@@ -12,6 +12,7 @@ from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count
 from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.vocabulary.errors import CheckError, InputError, unknown
 from aqmlab.vocabulary.json_text import json_text
+from aqmlab.vocabulary.names import listed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -93,7 +94,7 @@ def reproduce(
     from aqmlab.papers.paper import LIVE
 
     if paper == "list":
-        Terminal().print(_listed([papers.find(name) for name in papers.built()]))
+        Terminal().print(_listed([papers.find(name) for name in papers.built()], verbose=verbose))
         return
     number = check_count("--jobs", jobs)
     check_count("--seeds", seeds)
@@ -153,14 +154,18 @@ def reproduce(
         raise CheckError("; ".join(failures))
 
 
-def _listed(papers: Sequence[Paper]) -> RenderableType:
-    """Return the papers as a table."""
-    table = _table()
-    for head in ("Paper", "Title", "Claims", "Presets"):
-        table.add_column(head, overflow="fold")
+def _listed(papers: Sequence[Paper], *, verbose: bool) -> RenderableType:
+    """Return the papers, each with its number of claims and its title; verbosely also authors and presets."""
+    from rich.console import Group
+    from rich.padding import Padding
+
+    parts: list[RenderableType] = []
     for one in papers:
-        table.add_row(one.name, f"{one.title} ({one.reference})", str(len(one.claims)), ", ".join(one.presets))
-    return table
+        parts.append(Text.assemble((one.name, "bold"), f" ({len(one.claims)} claims)"))
+        below = [one.title, one.reference, f"Presets: {listed([*one.presets])}"] if verbose else [one.title]
+        parts += [Padding(Text(line), (0, 0, 0, 4)) for line in below]
+    hint = "aqmlab reproduce PAPER --quick runs one; its table names each claim. Authors and presets: -v."
+    return Group(*parts, "", Text(hint, style="dim"))
 
 
 def _document(found: list[Reproduction]) -> str:
@@ -234,7 +239,8 @@ def _summary(lines: Sequence[Line], heads: Sequence[str]) -> RenderableType:
             table.add_row(Text("Further statements", style="bold"))
         verdict = Text(one.judged, style=STYLES[one.verdict])
         paper, ours = ("\n".join(lines) for lines in (one.paper, one.ours))
-        table.add_row(Text(one.says), Text(paper), Text(ours), verdict, Text(one.sensitive, style="dim"))
+        says = Text.assemble(one.says, (f" ({one.id})", "dim"))
+        table.add_row(says, Text(paper), Text(ours), verdict, Text(one.sensitive, style="dim"))
     return table
 
 

@@ -43,11 +43,12 @@ def page(table: Sequence[Line], paper: Paper) -> str:
 
 
 def _rows(table: Sequence[Line], paper: Paper) -> list[str]:
-    columns = heads(paper, paper.presets)
+    columns = ("Claim", *heads(paper, paper.presets))
     rows = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for one in table:
         others = "".join(f"; {name}: {verdict}" for name, verdict in one.others.items())
-        cells = (one.says, "<br>".join(one.paper), "<br>".join(one.ours), f"**{one.verdict}**{others}", one.sensitive)
+        numbers = ("<br>".join(part) for part in (one.paper, one.ours))
+        cells = (f"`{one.id}`", one.says, *numbers, f"**{one.verdict}**{others}", one.sensitive)
         rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     return rows
 

@@ -66,6 +66,19 @@ impl Losses {
         }
     }
 
+    /// What two flows have lost changes places.
+    #[cfg(test)]
+    pub(crate) fn exchange(&mut self, one: usize, other: usize) {
+        self.flows.swap(one, other);
+    }
+
+    /// A data packet of a flow counts as lost no more.
+    #[cfg(test)]
+    pub(crate) fn forget_one(&mut self, flow: usize, cause: Cause) {
+        self.by_cause[cause as usize] -= 1;
+        self.flows[flow].tally.data -= 1;
+    }
+
     pub(crate) fn of_flow(&self, flow: usize) -> LossesOf {
         self.flows[flow]
     }

@@ -60,6 +60,16 @@ impl InFlightQueue {
         self.behind.as_slices().0
     }
 
+    /// Removes the last packet that is wanted; not the first of several, for which an event stands.
+    #[cfg(test)]
+    pub(crate) fn remove_last(&mut self, wanted: impl Fn(&InFlight) -> bool) -> Option<InFlight> {
+        if self.behind.is_empty() {
+            return self.first.take_if(|first| wanted(first));
+        }
+        let place = self.behind.iter().rposition(wanted)?;
+        self.behind.remove(place)
+    }
+
     /// The packets in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + '_ {
         self.first.iter().chain(&self.behind)

@@ -234,6 +234,13 @@ impl EventQueue {
         self.update_first();
     }
 
+    /// Removes all timers of TCP.
+    #[cfg(test)]
+    pub(crate) fn forget_timers(&mut self) {
+        self.timers = Heap::default();
+        self.update_first();
+    }
+
     fn remove_first(&mut self) {
         if self.lines.first() == self.first_of_heaps {
             self.lines.pop();

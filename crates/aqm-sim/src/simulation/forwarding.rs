@@ -3,7 +3,6 @@
 //! What nearly every packet does is inlined where it happens, what few do is called: a call that saves registers costs as much
 //! as passing a packet on.
 
-use super::invariants::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
@@ -17,7 +16,7 @@ use crate::network::port::{NONE, PortId};
 use crate::prefetch::prefetch;
 use crate::simulation::event_queue::{EventKind, Target};
 use aqm_core::backlog::Backlog;
-use aqm_core::packet::{Ecn, Packet as Metadata, TcpView};
+use aqm_core::packet::{Packet as Metadata, TcpView};
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
 use aqm_core::sent::Sent;
@@ -86,14 +85,6 @@ impl Simulation {
     pub(crate) fn forward(&mut self, id: PacketId) {
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
-        }
-        if self.shared.faults.strike(Fault::LostAtSender) {
-            return self.shared.slab.remove(id);
-        }
-        if self.shared.faults.strike(Fault::Doubled) {
-            let twin = self.shared.slab.insert(self.shared.slab[id]);
-            let (next, length) = self.next_hop(twin);
-            self.hand_over(twin, next, length);
         }
         let (next, length) = self.next_hop(id);
         self.hand_over(id, next, length);
@@ -167,9 +158,6 @@ impl Simulation {
     /// A packet comes to a port.
     #[inline(always)]
     fn enter(&mut self, port: PortId, id: PacketId, length: u32) {
-        if self.shared.faults.strike(Fault::LostBeforePort) {
-            return self.shared.slab.remove(id);
-        }
         let this = &mut self.ports[port];
         if this.extras.is_none() {
             let out = this.serialise(length, self.shared.now);
@@ -189,12 +177,6 @@ impl Simulation {
         let this = &mut self.ports[port];
         let length = self.shared.slab[id].length;
         this.leave(length);
-        if self.shared.faults.strike(Fault::LostOnWire) {
-            if let Some(impaired) = this.impaired_mut() {
-                impaired.lost += 1;
-            }
-            return self.lose_on_wire(port, id);
-        }
         let Some(impaired) = this.impaired_mut() else { return self.launch(port, id, out) };
         impaired.passed += 1;
         match impaired.wire.pass(out, length) {
@@ -414,9 +396,6 @@ impl Simulation {
         let device = this.device_mut()?;
         (device.busy, device.until) = (true, out);
         self.launch(port, id, out);
-        if self.shared.faults.strike(Fault::LinkForgotten) {
-            return None;
-        }
         Some(out)
     }
 
@@ -476,9 +455,6 @@ impl Simulation {
         }
         if wakes {
             self.arm_wakeup(port);
-        }
-        if self.shared.faults.strike(Fault::LinkForgotten) {
-            return None;
         }
         Some(out + hold)
     }
@@ -587,18 +563,9 @@ impl Simulation {
         }
         let (packet, length) = (&mut self.shared.slab[id], metadata.length + grown);
         packet.ecn = ecn;
-        if ecn == Ecn::Ce && self.shared.faults.strike(Fault::CeForgotten) {
-            packet.ecn = Ecn::Ect0;
-        }
         if let Some(metrics) = &mut device.observed.metrics {
-            let mut queued = device.observed.queued;
-            if self.shared.faults.strike(Fault::QueueTooLong) {
-                queued.packets += 1;
-            }
-            let from_sender = self.shared.faults.strike(Fault::SojournFromSender);
-            let since = if from_sender { packet.stamp } else { metadata.arrival };
-            let (flow, sojourn) = (packet.flow, now.since(since));
-            metrics.on_departure(Departure { flow, length, sojourn }, queued, now);
+            let (flow, sojourn) = (packet.flow, now.since(metadata.arrival));
+            metrics.on_departure(Departure { flow, length, sojourn }, device.observed.queued, now);
         }
         device.observed.queued.packets -= 1;
         device.observed.queued.bytes -= u64::from(metadata.length);

@@ -1,6 +1,5 @@
 //! What a discipline says while it works: drops and marks reach the slab and the metrics.
 
-use super::invariants::faults::Fault;
 use super::state::{Device, Observed, Shared};
 use crate::headers::UDP;
 use crate::measure::metrics::Impossible;
@@ -59,16 +58,10 @@ impl Observer for PortObserver<'_> {
             sojourn: now.since(packet.arrival),
             now,
         };
-        if self.shared.faults.strike(Fault::WrongFlow) {
-            let flow = (dropped.flow + 1) % self.shared.metrics.flows.len() as u32;
-            self.shared.metrics.on_loss(&Dropped { packet: &Packet { flow, ..*dropped }, ..seen });
-        } else {
-            self.shared.metrics.on_loss(&seen);
-        }
+        self.shared.metrics.on_loss(&seen);
         if let Some(metrics) = &mut self.observed.metrics {
-            let stays_old = !self.shared.faults.strike(Fault::OlderDropCounted);
-            let arrival = if stays_old { packet.arrival } else { self.shared.now };
-            metrics.on_drop(Signalled { flow: dropped.flow, arrival }, reason, queued, self.shared.now);
+            let signalled = Signalled { flow: dropped.flow, arrival: packet.arrival };
+            metrics.on_drop(signalled, reason, queued, now);
         }
         self.shared.slab.remove(id);
     }

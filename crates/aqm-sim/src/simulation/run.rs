@@ -11,7 +11,6 @@ use crate::network::port::{NONE, PortId};
 use crate::rate_control::go_back_n::Rewinds;
 use crate::report::{Monitor, RunError};
 use crate::simulation::event_queue::{EventKind, Next, Target};
-use crate::simulation::invariants::faults::Fault;
 use aqm_core::input_error::InputError;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
@@ -58,11 +57,10 @@ impl Simulation {
             }
         }
         let may_pause = self.shared.switches_speak();
-        let may_lose = self.shared.faults.is(Fault::LostOnWire);
         for &port in &self.devices {
             let is_impaired = self.ports[port].impaired_mut().is_some();
             if let Some(device) = self.ports[port].device_mut() {
-                device.is_direct = device.is_bare() && !may_pause && !is_impaired && !may_lose;
+                device.is_direct = device.is_bare() && !may_pause && !is_impaired;
             }
         }
         self.start_users();
@@ -226,9 +224,7 @@ impl Simulation {
                 flow.session.ledger.payload_before = share.total;
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();
-                    if !self.shared.faults.is(Fault::HeldForgotten) {
-                        connection.receiver.forget();
-                    }
+                    connection.receiver.forget();
                 }
                 if let Some(ends) = &mut flow.session.stack {
                     ends.forget();

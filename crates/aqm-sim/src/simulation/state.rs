@@ -1,6 +1,5 @@
 //! What a simulation consists of.
 
-use super::invariants::faults::Faults;
 use crate::endpoint::backlogged_source::BackloggedSource;
 use crate::endpoint::flow::{ENDLESS, Flow, FlowSetup, Session};
 use crate::endpoint::rate_sender::Nic;
@@ -50,7 +49,6 @@ pub(crate) struct Shared {
     /// What switches have beside their ports, if any has anything.
     pub(crate) switches: Option<Box<Switches>>,
     pub(crate) metrics: Metrics,
-    pub(crate) faults: Faults,
 }
 
 impl Shared {
@@ -172,7 +170,6 @@ impl Simulation {
                 emissions: Emissions::default(),
                 switches: None,
                 metrics,
-                faults: Faults::default(),
             },
             ports,
             devices,

@@ -1,7 +1,6 @@
 //! Switches in the event loop: programs and admission before a port's queue, programs behind it, PAUSE frames and pauses
 //! that end, timers of control planes.
 
-use super::invariants::faults::Fault;
 use super::observer::PortObserver;
 use super::state::{END, Simulation};
 use crate::measure::observer::{AtQueue, Dropped, DroppedBy};
@@ -109,11 +108,9 @@ impl Simulation {
                 metrics.on_drop(Signalled { flow, arrival: now }, reason, with_it, now);
             }
         }
-        if !self.shared.faults.strike(Fault::RefusalForgotten) {
-            let lost = &self.shared.slab[id];
-            let seen = Dropped { id, packet: lost, port, by, queued, sojourn: Span::ZERO, now };
-            self.shared.metrics.on_loss(&seen);
-        }
+        let lost = &self.shared.slab[id];
+        let seen = Dropped { id, packet: lost, port, by, queued, sojourn: Span::ZERO, now };
+        self.shared.metrics.on_loss(&seen);
         self.shared.slab.remove(id);
         self.ports[port].leave(packet.length);
         self.send_pauses(port);

@@ -4,7 +4,6 @@ use crate::endpoint::flow::Session;
 use crate::endpoint::recorded::Recorded;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{Packet, Role};
-use crate::simulation::invariants::faults::Fault;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::{Span, Time};
@@ -26,9 +25,6 @@ impl Simulation {
             return self.on_rated_delivery(number, packet);
         }
         self.shared.metrics.shares[number].total += u64::from(packet.payload);
-        if self.shared.faults.strike(Fault::CountedTwice) {
-            self.shared.metrics.shares[number].total += u64::from(packet.payload);
-        }
     }
 
     /// A flow of a rate-based sender or of a real transport begins, or one of the latter stops. Answers when it does so.

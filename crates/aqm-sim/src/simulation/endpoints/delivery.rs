@@ -3,7 +3,6 @@
 use crate::endpoint::flow::Endpoints;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{PacketId, Role};
-use crate::simulation::invariants::faults::Fault;
 use crate::simulation::state::Simulation;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
@@ -12,9 +11,6 @@ impl Simulation {
     /// A packet has reached the end of its route.
     #[inline(never)]
     pub(crate) fn deliver(&mut self, id: PacketId) {
-        if self.shared.faults.strike(Fault::LostAtReceiver) {
-            return self.shared.slab.remove(id);
-        }
         let packet = self.shared.slab[id];
         match packet.role {
             Role::Feedback => return self.deliver_feedback(id),
@@ -35,9 +31,6 @@ impl Simulation {
         let number = packet.flow as usize;
         if packet.ecn == Ecn::Ce {
             self.shared.metrics.flows[number].marked -= 1;
-        }
-        if self.shared.faults.strike(Fault::ReceivedTwice) {
-            self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
         }
         match self.flows[number].endpoints {
             Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),

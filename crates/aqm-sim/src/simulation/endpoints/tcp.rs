@@ -4,7 +4,6 @@ use crate::endpoint::flow::Endpoints;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{Packet, Role};
 use crate::simulation::event_queue::{EventKind, Target};
-use crate::simulation::invariants::faults::Fault;
 use crate::simulation::state::Simulation;
 use crate::transport::{Acknowledgment, Segment, flags};
 use aqm_core::units::{Span, Time};
@@ -83,9 +82,6 @@ impl Simulation {
         let delivered = receiver.delivered();
         let share = &mut self.shared.metrics.shares[number];
         (share.total, share.early) = (delivered, receiver.early());
-        if self.shared.faults.strike(Fault::CountedTwiceByTcp) {
-            self.shared.metrics.shares[number].total += u64::from(packet.payload);
-        }
         let complete = delivered >= flow.notify_at;
         if let Some(earlier) = earlier {
             self.acknowledge(number, &earlier);
@@ -148,9 +144,6 @@ impl Simulation {
             && deadline < connection.sender_timer
         {
             connection.sender_timer = deadline;
-            if self.shared.faults.strike(Fault::TimerForgotten) {
-                return;
-            }
             self.shared.events.push(deadline, Target::new(EventKind::SenderTimer, number as u32));
         }
         if !self.backlogged.is_empty() {

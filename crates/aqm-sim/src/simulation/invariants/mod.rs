@@ -2,14 +2,15 @@
 //!
 //! [`conservation`]: what a flow has sent was delivered, lost for a known cause, or is on its way. [`wires`]: no link is
 //! faster or slower than its rate. [`liveness`]: whatever waits has an event. [`emptied`]: in the end nothing is left over.
-//! [`faults`] are put in by tests, which see that these checks report them.
+//! `faults` are put in by tests, which see that these checks report them.
 
 mod channels;
 mod conservation;
 mod emptied;
 #[cfg(test)]
 mod fault_tests;
-pub(crate) mod faults;
+#[cfg(test)]
+mod faults;
 mod liveness;
 mod wires;
 

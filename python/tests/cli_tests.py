@@ -604,7 +604,6 @@ def options_of_a_scenario_and_commands_have_a_group() -> None:
     from aqmlab.cli.main import app
     from aqmlab.scenario.options import OPTIONS
 
-    grouped = {name for names in helping.OPTIONS.values() for name in names}
-    assert {one.name for one in OPTIONS} <= grouped
+    assert {one.section for one in OPTIONS} <= set(helping.OPTIONS)
     known = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     assert {name for names in helping.COMMANDS.values() for name in names} <= known

@@ -106,6 +106,8 @@ fn option(option: &OptionSpec) -> Value {
         "high": high,
         "many": option.is_many,
         "example": option.example,
+        "section": option.section.title(),
+        "is_live": option.is_live,
         "metavar": option.metavar,
         "help": option.help,
         "reference": option.reference,

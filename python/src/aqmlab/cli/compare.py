@@ -31,7 +31,11 @@ def option(name: str) -> typer.models.OptionInfo:
     declared = BY_NAME[name]
     default = f" (default {declared.default})" if declared.default else ""
     info: typer.models.OptionInfo = typer.Option(
-        declared.flag, metavar=declared.metavar, help=f"{declared.help}{default}", show_default=False
+        declared.flag,
+        metavar=declared.metavar,
+        help=f"{declared.help}{default}",
+        show_default=False,
+        rich_help_panel=declared.section,
     )
     return info
 

@@ -17,15 +17,12 @@ if TYPE_CHECKING:
 
 # What belongs to one command alone stands before the groups.
 OWN = "Options"
+# Options of a scenario bring their group; these are what commands declare themselves.
 OPTIONS = {
-    "Link": (
-        "rate", "down", "up", "down_trace", "up_trace", "link", "rtt", "buffer", "link_trace", "topology",
-        "measure", "overhead", "device_ring", "placement", "access_rate",
-        "loss", "jitter", "jitter_correlation", "reorder", "duplicate", "slot",
-    ),
-    "Traffic": ("flows", "capture", "server", "downloads", "uploads", "cc", "ecn"),
+    "Link": ("rate", "down", "up", "down_trace", "up_trace", "link", "rtt", "buffer", "overhead", "measure"),
+    "Traffic": ("flows", "server", "downloads", "uploads", "cc", "ecn"),
     "Disciplines": ("aqm", "aqm_down", "aqm_up", "allow_unequal_buffers"),
-    "Statistics": ("duration", "warmup", "seeds", "seed", "first_seed", "until_ci", "series", "observe"),
+    "Statistics": ("duration", "warmup", "seeds", "seed", "until_ci"),
     "Running": ("jobs", "engine", "on", "shard", "yes"),
     "Output": ("out", "report", "log", "pcap", "as_json", "force", "quiet", "help"),
 }  # fmt: skip
@@ -113,7 +110,8 @@ def options(params: Sequence[Any]) -> list[tuple[str, list[tuple[str, str]]]]:
     place = {option: name for name, options in OPTIONS.items() for option in options}
     for one in params:
         if one.param_type_name == "option":
-            groups[place.get(one.name, OWN)].append((_spelled(one), _meaning(one)))
+            group = one.rich_help_panel or place.get(one.name, OWN)
+            groups[group].append((_spelled(one), _meaning(one)))
     *rest, last = OPTIONS
     if not any(groups[name] for name in rest) and len(groups[last]) == 1:
         # Help alone needs no group.

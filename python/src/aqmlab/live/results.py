@@ -23,6 +23,7 @@ from aqmlab.live.link_json import label, warnings
 from aqmlab.results import Result, groups
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.runs.runner import FinishedRun
+from aqmlab.scenario.options import SETTINGS
 from aqmlab.store import growth
 from aqmlab.vocabulary.scopes import of_port
 from aqmlab.vocabulary.units import NANOS_PER_SECOND, format_span
@@ -31,7 +32,7 @@ ENGINE = "live"
 SAMPLE_S = SAMPLE_NS / NANOS_PER_SECOND
 CONTROL = "congestion control"
 # Options of `compare` that a live link does not have.
-LACKING = ("device_ring", "placement", "access_rate", "series", "observe")
+LACKING = tuple(one.name for one in SETTINGS if not one.is_live)
 # Columns of a queue in results, by the metric of a port that counts it.
 COUNTED = {
     "arrived_packets": "packets_arrived",

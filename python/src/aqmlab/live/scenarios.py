@@ -19,8 +19,6 @@ from aqmlab.vocabulary.units import NANOS_PER_SECOND
 
 # Options that a link has under the same name.
 SHARED = ("rtt", "overhead", *WIRE)
-# Those of the two directions, of the traffic, and of the runs.
-OWN = ("aqm", "rate", "link", "link_trace", "buffer", "flows", "duration", "warmup", "seeds", "first_seed")
 # What the workload has of flows; the kernel's TCP is that of `profile=linux`, and stands for the default's.
 CARRIED = ("name=", "transport=", "rate=", "packet=", "profile=linux")
 # Congestion controls of scenarios, as the kernel calls them.
@@ -99,7 +97,7 @@ def planned(experiment: Experiment) -> Planned:
 def _check_settings(options: Options) -> None:
     """Refuse settings that a link has not."""
     for option in OPTIONS:
-        if option.name in (*SHARED, *OWN) or not (text := ", ".join(options.texts(option.name))):
+        if option.is_live or not (text := ", ".join(options.texts(option.name))):
             continue
         if text != option.default and not (option.field and options.value(option.name) == option.value):
             raise options.error(option.name, f"'{text}' does not run live: a link has no such setting")

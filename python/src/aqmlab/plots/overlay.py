@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.results import groups
+from aqmlab.scenario.options import OPTIONS
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
+# What differs between runs of one result, or only in what is recorded of them.
+OF_RUNS = ("aqm", "seeds", "first_seed", "series", "observe", "measure")
 # Settings that tell results apart, in the order of a name.
-SETTINGS = (
-    "rate", "link_trace", "rtt", "buffer", "flows", "capture", "topology", "overhead", "device_ring", "access_rate",
-    "loss", "jitter", "duration", "warmup",
-)  # fmt: skip
+SETTINGS = tuple(one.name for one in OPTIONS if one.name not in OF_RUNS)
 # What a result of one of these engines is called beside one of another.
 CALLED = {"live": "live", "measured": "measured"}
 

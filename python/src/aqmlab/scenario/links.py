@@ -12,15 +12,14 @@ from typing import Any
 
 from aqmlab import _native
 from aqmlab.scenario.files import Experiment
-from aqmlab.scenario.options import WIRE, from_values
+from aqmlab.scenario.options import OPTIONS, from_values
 from aqmlab.vocabulary.errors import InputError, about, unknown
 from aqmlab.vocabulary.names import name_of
 
+# What is of the network as a whole.
+OF_NETWORK = ("link", "topology", "measure")
 # What belongs to a link: options of a comparison that one may give for all links, or for each.
-KEYS = (
-    *("rate", "link_trace", "rtt", "buffer", "overhead"),
-    *("device_ring", "placement", "access_rate", *WIRE),
-)
+KEYS = tuple(one.name for one in OPTIONS if one.section == "Link" and one.name not in OF_NETWORK)
 # Kinds of links, by name.
 KINDS: Mapping[str, Mapping[str, Any]] = {kind["name"]: kind for kind in json.loads(_native.link_kinds())}
 # The swept name under which a result has them.

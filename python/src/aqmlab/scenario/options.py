@@ -27,7 +27,7 @@ class Option:
     ``form`` is text, file, flows, quantity (with a unit, or one of ``words``), span, rate, bytes, packets, share,
     loss, reorder, slots, count, names (with commas), or switch (one of two ``words``). ``field`` is the field of a
     resolved scenario that has its value (empty: it decides more than one, or none), and ``value`` the default there;
-    ``low`` and ``high`` are in base units.
+    ``low`` and ``high`` are in base units. Help lists it under ``section``; a live link has it if ``is_live``.
     """
 
     name: str
@@ -42,6 +42,8 @@ class Option:
     high: float
     many: bool
     example: str
+    section: str
+    is_live: bool
     metavar: str
     help: str
     reference: str

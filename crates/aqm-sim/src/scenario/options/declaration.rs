@@ -42,6 +42,31 @@ pub enum Form {
 /// What stands for a list of no names.
 pub(super) const NONE: &str = "none";
 
+/// Under which heading help lists an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// What the path is made of.
+    Link,
+    /// What is sent over it.
+    Traffic,
+    /// What decides at its queues.
+    Disciplines,
+    /// How long and how often it runs, and what is measured.
+    Statistics,
+}
+
+impl Section {
+    /// Its heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Section::Link => "Link",
+            Section::Traffic => "Traffic",
+            Section::Disciplines => "Disciplines",
+            Section::Statistics => "Statistics",
+        }
+    }
+}
+
 /// The declaration of an option.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
@@ -63,6 +88,10 @@ pub struct OptionSpec {
     pub is_many: bool,
     /// A value, for help and messages: the default where there is one.
     pub example: &'static str,
+    /// Under which heading help lists it; of a link, unless declared otherwise.
+    pub section: Section,
+    /// Whether a live link has it too. Others are refused there unless they have their default.
+    pub is_live: bool,
     /// What stands for its value in help.
     pub metavar: &'static str,
     /// What it is, in a few words.
@@ -90,6 +119,8 @@ impl OptionSpec {
             range: (1.0, f64::INFINITY),
             is_many: false,
             example: default,
+            section: Section::Link,
+            is_live: false,
             metavar,
             help,
             reference: "",
@@ -129,6 +160,18 @@ impl OptionSpec {
     /// With an example.
     pub(super) const fn as_in(mut self, example: &'static str) -> OptionSpec {
         self.example = example;
+        self
+    }
+
+    /// Under another heading of help.
+    pub(super) const fn of(mut self, section: Section) -> OptionSpec {
+        self.section = section;
+        self
+    }
+
+    /// Which a live link has too.
+    pub(super) const fn live(mut self) -> OptionSpec {
+        self.is_live = true;
         self
     }
 

@@ -5,7 +5,7 @@ mod declaration;
 mod notation;
 mod registry;
 
-pub use declaration::{Form, OptionSpec};
+pub use declaration::{Form, OptionSpec, Section};
 pub use registry::{Capacity, OPTIONS, Scenario, Tap};
 
 /// The option of this name.

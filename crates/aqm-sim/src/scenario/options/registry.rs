@@ -3,7 +3,7 @@
 //! An option whose value is a field of a scenario is an entry of [`OPTIONS`] and that field, and acts wherever the
 //! simulator reads it. The package resolves the others to fields.
 
-use super::declaration::{Form, NONE, OptionSpec};
+use super::declaration::{Form, NONE, OptionSpec, Section};
 use crate::scenario::flows::FlowGroup;
 use crate::scenario::topology::Topology;
 use aqm_path::placement::Placement;
@@ -20,8 +20,12 @@ pub static OPTIONS: &[OptionSpec] = &[
         "queue discipline, as 'pie target 15ms ecn' (name:preset), or tc's own text, as 'tc qdisc add ...'",
     )
     .as_in("codel")
-    .many(),
-    OptionSpec::new("rate", Form::Rate, "", "R", "rate of the bottleneck, as 10mbit").as_in("10mbit"),
+    .many()
+    .of(Section::Disciplines)
+    .live(),
+    OptionSpec::new("rate", Form::Rate, "", "R", "rate of the bottleneck, as 10mbit")
+        .as_in("10mbit")
+        .live(),
     OptionSpec::new(
         "link",
         Form::Link,
@@ -32,10 +36,12 @@ pub static OPTIONS: &[OptionSpec] = &[
     .as_in("turns rate 20mbit")
     .or_null()
     .to("link")
-    .left_out(),
+    .left_out()
+    .live(),
     OptionSpec::new("rtt", Form::Span, "", "T", "base (propagation) round-trip time, as 40ms")
         .as_in("40ms")
-        .to("rtt_ns"),
+        .to("rtt_ns")
+        .live(),
     OptionSpec::new(
         "buffer",
         Form::Quantity(&[]),
@@ -43,7 +49,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "B",
         "buffer of every AQM: 1000p, 64kb, 200ms or 1bdp (at least 20p)",
     )
-    .from("RFC 7928 section 3.2: the same for all that are compared"),
+    .from("RFC 7928 section 3.2: the same for all that are compared")
+    .live(),
     OptionSpec::new(
         "flows",
         Form::Flows,
@@ -51,7 +58,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         "SPEC",
         "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms",
     )
-    .many(),
+    .many()
+    .of(Section::Traffic)
+    .live(),
     OptionSpec::new(
         "topology",
         Form::File,
@@ -75,7 +84,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "FILE",
         "delivery opportunities in mahimahi's format, or steps:100mbit*20s,10mbit*20s, instead of a rate",
     )
-    .from("mahimahi(1): mm-link"),
+    .from("mahimahi(1): mm-link")
+    .live(),
     OptionSpec::new(
         "capture",
         Form::File,
@@ -83,11 +93,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         "FILE",
         "recorded traffic (pcap, pcapng) to replay through the bottleneck",
     )
-    .many(),
+    .many()
+    .of(Section::Traffic),
     OptionSpec::new("overhead", Form::Bytes, "14b", "B", "link-layer bytes added to every IP packet")
         .within(0.0, 1000.0)
         .to("overhead_bytes")
-        .from("RFC 894: the header of Ethernet"),
+        .from("RFC 894: the header of Ethernet")
+        .live(),
     OptionSpec::new(
         "device_ring",
         Form::Packets,
@@ -128,7 +140,8 @@ pub static OPTIONS: &[OptionSpec] = &[
     .as_in("0.1%")
     .within(0.0, 1.0)
     .to("loss")
-    .from("tc-netem(8)"),
+    .from("tc-netem(8)")
+    .live(),
     OptionSpec::new(
         "jitter",
         Form::Span,
@@ -137,7 +150,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "largest random extra delay behind the bottleneck's queue",
     )
     .within(0.0, f64::INFINITY)
-    .to("jitter_ns"),
+    .to("jitter_ns")
+    .live(),
     OptionSpec::new(
         "jitter_correlation",
         Form::Share,
@@ -149,7 +163,8 @@ pub static OPTIONS: &[OptionSpec] = &[
     .within(0.0, 1.0)
     .to("jitter_correlation")
     .left_out()
-    .from("tc-netem(8)"),
+    .from("tc-netem(8)")
+    .live(),
     OptionSpec::new(
         "reorder",
         Form::Reorder,
@@ -161,13 +176,15 @@ pub static OPTIONS: &[OptionSpec] = &[
     .or_null()
     .to("reorder")
     .left_out()
-    .from("tc-netem(8)"),
+    .from("tc-netem(8)")
+    .live(),
     OptionSpec::new("duplicate", Form::Share, "0%", "P", "packets that arrive twice behind the bottleneck")
         .as_in("1%")
         .within(0.0, 1.0)
         .to("duplicate")
         .left_out()
-        .from("tc-netem(8)"),
+        .from("tc-netem(8)")
+        .live(),
     OptionSpec::new(
         "slot",
         Form::Slots,
@@ -179,8 +196,11 @@ pub static OPTIONS: &[OptionSpec] = &[
     .or_null()
     .to("slots")
     .left_out()
-    .from("tc-netem(8)"),
-    OptionSpec::new("duration", Form::Span, "30s", "T", "simulated time").to("duration_ns"),
+    .from("tc-netem(8)")
+    .live(),
+    OptionSpec::new("duration", Form::Span, "30s", "T", "simulated time").to("duration_ns")
+        .of(Section::Statistics)
+        .live(),
     OptionSpec::new(
         "warmup",
         Form::Quantity(&["auto", "mser5"]),
@@ -188,7 +208,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         "T|auto|mser5",
         "time at the start that is not measured; auto, or mser5: longer where a run is not steady",
     )
-    .from("mser5: White, Cobb and Spratt 2000"),
+    .from("mser5: White, Cobb and Spratt 2000")
+    .of(Section::Statistics)
+    .live(),
     OptionSpec::new(
         "series",
         Form::Switch(["groups", "flows"]),
@@ -196,7 +218,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "WHAT",
         "time series of every flow (flows; up to 100 of them) or of groups only (groups)",
     )
-    .to("flow_series"),
+    .to("flow_series")
+    .of(Section::Statistics),
     OptionSpec::new(
         "observe",
         Form::Names,
@@ -205,7 +228,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "further observers, each with metrics of its own, or none (aqmlab metrics list --papers)",
     )
     .to("observe")
-    .left_out(),
+    .left_out()
+    .of(Section::Statistics),
     OptionSpec::new(
         "seeds",
         Form::Count,
@@ -213,7 +237,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         "N",
         "independent runs per AQM; every AQM gets the same seeds",
     )
-    .within(1.0, 10_000.0),
+    .within(1.0, 10_000.0)
+    .of(Section::Statistics)
+    .live(),
     OptionSpec::new(
         "first_seed",
         Form::Count,
@@ -221,7 +247,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         "N",
         "seed of the first run; those of the others follow it",
     )
-    .within(1.0, 10_000.0),
+    .within(1.0, 10_000.0)
+    .of(Section::Statistics)
+    .live(),
 ];
 
 /// What has a number in base units, if it is a quantity.

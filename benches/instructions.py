@@ -38,8 +38,12 @@ LOADS = ("1_flow", "1000_flows")
 CONGESTED = ("cake", "sfb", "sfq")
 FEW, MANY = 1_000, 4_000
 FIFO = "fifo limit 1667p"
+# What htsim's TCP does.
+EACH = "transport=newreno delack off"
 SIMULATED = (
     ("100 flows, fifo", ("100", FIFO)),
+    ("100 flows, ACK for each packet", ("100", FIFO, EACH)),
+    ("1000 flows, ACK for each packet", ("1000", FIFO, EACH)),
     ("100 flows, fq_codel", ("100", "fq_codel")),
     # On a port of a switch: its data plane sees data in one direction and acknowledgments in the other.
     ("100 flows, switch", ("100", FIFO, "switch=none")),

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import script
 
-from aqmlab import papers, scenario
+from aqmlab import _native, papers, scenario
 from aqmlab.papers import generated, searching, statements, summary
-from aqmlab.papers.paper import load
+from aqmlab.papers.paper import BEYOND, LIVE, load
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.runs.watcher import Watcher
 from aqmlab.scenario import Experiment
@@ -81,6 +81,15 @@ def every_claim_has_a_kept_verdict_in_each_preset(name: str) -> None:
     paper = PAPERS[name]
     for preset in paper.presets:
         assert {one.id for one in paper.claims} <= {*paper.generated.verdicts[preset]}, preset
+
+
+@pytest.mark.parametrize(("name", "preset"), [*PRESETS, *((name, BEYOND) for name in PAPERS)])
+def the_simulator_accepts_every_run_of_a_preset(name: str, preset: str) -> None:
+    simulated = [one for scenario, one in PAPERS[name].experiments(preset).items() if scenario != LIVE]
+    for point in (point for experiment in simulated for point in (experiment.points[0], experiment.points[-1])):
+        plan = scenario.resolve(point)
+        for one in plan.scenarios.values():
+            _native.Stepper(one.json, plan.inputs, 1)
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -39,7 +39,6 @@ pub(crate) struct Direction {
     overhead: u32,
     classes: Vec<u8>,
     arrived: u32,
-    /// What the discipline had counted when measuring began.
     /// The time of the last event.
     now: Time,
 }
@@ -355,5 +354,7 @@ impl Direction {
     }
 }
 
+#[cfg(test)]
+mod meter_tests;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-fn line(aqm: &str) -> Line {
+pub(super) fn line(aqm: &str) -> Line {
     Line {
         aqm: aqm.to_string(),
         rate_bps: 10_000_000,
@@ -19,12 +19,12 @@ fn line(aqm: &str) -> Line {
     }
 }
 
-fn direction(line: &Line) -> Direction {
+pub(super) fn direction(line: &Line) -> Direction {
     Direction::new(line, "down", 1, Span::from_millis(100)).unwrap()
 }
 
 /// An Ethernet frame of `length` bytes with UDP from `port`, ECT(0).
-fn frame(port: u16, length: usize) -> Vec<u8> {
+pub(super) fn frame(port: u16, length: usize) -> Vec<u8> {
     let mut frame = vec![0; length];
     frame[12..14].copy_from_slice(&[8, 0]);
     frame[14..16].copy_from_slice(&[0x45, 2]);

@@ -9,6 +9,7 @@ use crate::scenario::inputs::Inputs;
 use crate::simulation::build::Setup;
 use aqm_core::params::{Kind, ParamSpec, Value as Default};
 use aqm_core::random::Random;
+use aqm_core::registry::DISCIPLINES;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use aqm_path::device::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
@@ -325,23 +326,32 @@ fn fifteen_planted_faults_are_reported_by_the_checks_of_a_run() {
     assert!(trains(0).is_ok());
 }
 
+/// Every discipline of the registry, with a short queue.
+pub(super) fn any_discipline() -> impl Strategy<Value = String> {
+    let specs: Vec<String> = DISCIPLINES
+        .iter()
+        .map(|info| {
+            let has_limit = info.params.iter().any(|param| param.name == "limit");
+            if has_limit { format!("{} limit 50p", info.name) } else { info.name.to_string() }
+        })
+        .collect();
+    prop::sample::select(specs)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever its queue and its traffic, a kind that nobody knows passes the checks of a run.
     #[test]
     fn random_scenarios_pass_the_checks(
-        aqm in prop::sample::select(&[
-            "fifo limit 50p", "codel limit 100p", "fq_codel limit 100p", "pie limit 100p", "cake", "sp classes 2 limit 50p",
-            "airtime_fq",
-        ][..]),
+        aqm in any_discipline(),
         most in 1..20_usize,
         failure in 0.0..0.6_f64,
         rate_bps in 100_000..40_000_000_u64,
         back in any::<bool>(),
         seed in 1..1000_u64,
     ) {
-        let mut one = scenario(aqm, &mixed(rate_bps));
+        let mut one = scenario(&aqm, &mixed(rate_bps));
         one["duration_ns"] = json!(SECOND);
         run(&one, &format!("trains packets {most} failure {failure}"), back, seed).unwrap();
     }

@@ -1,5 +1,6 @@
 //! Wi-Fi in the simulator: an access point and its stations behind a fast line.
 
+use super::channel_tests::any_discipline;
 use crate::report::{Monitor, Report, RunError};
 use crate::reporting::results::report;
 use crate::scenario::inputs::Inputs;
@@ -238,6 +239,12 @@ fn mode() -> impl Strategy<Value = &'static str> {
     )
 }
 
+/// The presets of airtime_fq, and other children.
+fn any_airtime_fq() -> impl Strategy<Value = String> {
+    let specs = ["airtime_fq limit 100p", "airtime_fq:atc17", "airtime_fq:round_robin child [pie]"];
+    prop::sample::select(specs.map(str::to_string).to_vec())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
@@ -252,10 +259,7 @@ proptest! {
         stations in prop::collection::vec(
             (mode(), 0.0..0.5_f64, prop::option::of(0.0..40.0_f64), prop::option::of(mode())), 1..6,
         ),
-        aqm in prop::sample::select(&[
-            "fifo limit 50p", "codel limit 100p", "fq_codel limit 200p", "pie limit 100p", "cake", "drr limit 60p",
-            "airtime_fq limit 100p", "airtime_fq:atc17", "airtime_fq:round_robin child [pie]", "red limit 100p",
-        ][..]),
+        aqm in prop_oneof![any_discipline(), any_airtime_fq()],
         placement in prop::sample::select(&[None, Some("above"), Some("integrated"), Some("limited")][..]),
         medium in (
             1..=64_u32, prop::sample::select(&["4ms", "500us", "5484us"][..]), 1..=64_u32, 0..8_u32,
@@ -284,7 +288,7 @@ proptest! {
                 if number % 2 == 0 { tcp(&name) } else { udp(&name, rate_bps) }
             })
             .collect();
-        let mut one = scenario(aqm, placement, &kind, &flows, 1);
+        let mut one = scenario(&aqm, placement, &kind, &flows, 1);
         one["warmup_ns"] = json!(SECOND / 4);
         if let Err(problem) = run(&one, seed) {
             panic!("{aqm} {placement:?} {kind}: {problem}");

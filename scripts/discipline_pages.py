@@ -25,6 +25,8 @@ from aqmlab.scenario.registry import Discipline
 SOURCES = Path(__file__).resolve().parents[1] / "crates/aqm-core/src/discipline"
 SECTIONS = ("What it does", "Reference", "Deviations", "Promises")
 CARD = "## RFC 7567"
+# With a buffer of one bandwidth-delay product for all, CAKE is not as it is deployed: its source says why.
+EXAMPLES = {"cake": "--aqm fifo --aqm 'cake limit 10240p' --allow-unequal-buffers"}
 
 
 def main() -> None:
@@ -79,7 +81,8 @@ def declared(discipline: Discipline) -> str:
     """Return the part of a page that needs no run."""
     header = source_header(discipline)
     lines = [f"# {discipline.name}", "", f"{discipline.summary}.", ""]
-    lines += [f"`aqmlab compare --rate 10mbit --rtt 40ms --aqm fifo,{discipline.name}`", ""]
+    aqms = EXAMPLES.get(discipline.name, f"--aqm fifo,{discipline.name}")
+    lines += [f"`aqmlab compare --rate 10mbit --rtt 40ms {aqms}`", ""]
     for title in SECTIONS:
         lines += [f"## {title}", "", header[title], ""]
     lines += ["## Parameters", "", "| Parameter | Default | Allowed | What it does | Where the default comes from |"]

@@ -2,6 +2,10 @@
 //! A shaper, with tins of traffic by code point below it, and in each tin a queue for each flow, fairness between
 //! hosts, and COBALT on each queue: everything that a home gateway needs, in one discipline.
 //!
+//! Give it room: with a buffer of one bandwidth-delay product a lone flow may lose half of its rate and more. Slow start
+//! overflows the buffer, each overflow raises BLUE's drop probability, and it falls only when the queue of a flow is
+//! found empty while others wait, as in Linux, where CAKE has at least 4 MB. Runs in which this happens have a warning.
+//!
 //! # Reference
 //! T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
 //! Gateways" (2018); tc-cake(8); the behaviour of Linux `sch_cake`.

@@ -376,9 +376,15 @@ def _contestants(options: Options, buffer: Size, link: _Link) -> tuple[tuple[Con
         contestants.append(Contestant(label, spec, total, one.engine))
     _check_equal(options, contestants)
     if len({contestant.buffer for contestant in contestants}) > 1:
-        buffers = ", ".join(f"{one.label} {one.buffer or 'its own'}" for one in contestants)
+        buffers = ", ".join(_with_buffer(one) for one in contestants)
         warnings.append(f"the buffers are unequal: {buffers}")
     return tuple(contestants), warnings
+
+
+def _with_buffer(one: Contestant) -> str:
+    """Return a contestant with its buffer, which its label may have already."""
+    buffer = one.buffer or "its own"
+    return one.label if buffer in one.label.split() else f"{one.label} {buffer}"
 
 
 def _check_buffer(options: Options, text: str, spec: Spec, buffer: Size) -> None:

@@ -47,7 +47,7 @@ def wifi(tmp_path_factory: pytest.TempPathFactory) -> Result:
     topology = tmp_path_factory.mktemp("home") / "home.toml"
     topology.write_text(_home({"phone": "ht-mcs15-400ns", "tablet": "ht-mcs0-400ns"}))
     flows = ["1*cbr:to=tablet:rate=20mbit", "1*voip:to=phone", "1*cbr:to=phone:rate=100mbit:name=film"]
-    options = {"rate": "144444444bit", "rtt": "10ms", "buffer": "1000p", "duration": "4s", "warmup": "2s", "seeds": 3}
+    options = {"rtt": "10ms", "buffer": "1000p", "duration": "4s", "warmup": "2s", "seeds": 3}
     return aqmlab.compare(aqm=["fifo", "fq_codel", "airtime_fq"], flows=flows, topology=str(topology), **options)
 
 
@@ -97,11 +97,17 @@ def the_answer_names_the_slow_station_and_its_wait_below_the_aqm(wifi: Result) -
     assert f"packets for tablet wait {waits['airtime_fq']:.1f} ms in the driver, not {waits['fifo']:.0f} ms" in fair
 
 
+def a_topology_file_gives_its_measured_link_its_rate(wifi: Result) -> None:
+    topology = wifi.scenarios[0]["topology"]
+    assert wifi.scenarios[0]["rate"] == "144444444bit"
+    with pytest.raises(InputError, match=r"its kind has a rate of 144444444bit, but .* 1gbit: leave the rate out"):
+        aqmlab.compare(aqm="fifo", rtt="10ms", rate="1gbit", topology=topology, flows="1*cubic:to=phone", seeds=1)
+
+
 def one_seed_names_what_differs(wifi: Result) -> None:
     one = aqmlab.compare(
         aqm=["fifo", "airtime_fq"],
         flows=["1*cubic:to=tablet", "1*cubic:to=phone"],
-        rate="144444444bit",
         rtt="10ms",
         buffer="1000p",
         topology=wifi.scenarios[0]["topology"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 from conftest import ROOT, loaded
@@ -28,6 +29,12 @@ def both_sides_are_given_the_same_flows() -> None:
     assert [flow.split(":")[0] for flow in own] == ["1*newreno"] * 3 + ["1*cbr"] * 6
     assert ":from=sta2:to=server:" in own[2]
     assert "sta2=ht-mcs0-400ns" in SCRIPT.ours.topology(point)
+
+
+def our_side_of_a_point_runs() -> None:
+    point = replace(POINTS["udp-a-1"], warmup_s=1.5, duration_s=2.5)
+    values = SCRIPT.ours.run(point, 1, 1)
+    assert values["total_mbit"][0] == pytest.approx(29.9, rel=0.05)
 
 
 @pytest.mark.parametrize(("own", "fits"), [(10.4, True), (10.6, False), (9.6, True), (9.4, False)])

@@ -81,23 +81,25 @@ def _flow(flow: Flow, number: int, station: int, *, sack: bool) -> str:
     return f"1*{flow.kind}:{TCP}:{NS3_SSTHRESH if sack else 'sack=off'}:{where}"
 
 
+def options(point: Point, folder: Path) -> dict[str, Any]:
+    """Return the options of a point, whose topology file is put into a folder."""
+    file = folder / "topology.toml"
+    file.write_text(topology(point), encoding="utf-8")
+    return {
+        "aqm": f"fifo limit {point.fifo_packets}p" if point.queue == "fifo" else FQ_CODEL,
+        "topology": str(file),
+        "rtt": f"{point.rtt_ms:g}ms",
+        "flows": flows(point),
+        "overhead": "0b",
+        "warmup": f"{point.warmup_s:g}s",
+        "duration": f"{point.duration_s:g}s",
+    }
+
+
 def run(point: Point, seeds: int, jobs: int) -> dict[str, list[float]]:
     """Run a point: values by metric, one for each seed."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "topology.toml"
-        file.write_text(topology(point), encoding="utf-8")
-        options: dict[str, Any] = {
-            "aqm": f"fifo limit {point.fifo_packets}p" if point.queue == "fifo" else FQ_CODEL,
-            "topology": str(file),
-            "rtt": f"{point.rtt_ms:g}ms",
-            "flows": flows(point),
-            # Of no link on the air: what `1bdp` would be.
-            "rate": point.line,
-            "overhead": "0b",
-            "warmup": f"{point.warmup_s:g}s",
-            "duration": f"{point.duration_s:g}s",
-        }
-        return values(point, aqmlab.compare(**options, seeds=seeds, jobs=jobs))
+        return values(point, aqmlab.compare(**options(point, Path(folder)), seeds=seeds, jobs=jobs))
 
 
 def values(point: Point, result: Result) -> dict[str, list[float]]:

@@ -281,10 +281,19 @@ fn capacity(
             Err(InputError::new("contradicts the link trace: give one of them").of_option("rate"))
         }
         (None, _) => {
-            let rate = rate(options)?;
+            let own = if given.is_none() { own_rate(options, host)? } else { None };
+            let rate = own.map_or_else(|| rate(options), Ok)?;
             Ok((Capacity::RateBps(rate.as_bits_per_sec()), rate))
         }
     }
+}
+
+/// The rate that the file of a topology gives its measured link, on which no link of the file depends.
+fn own_rate(options: &Options, host: &Host<'_>) -> Result<Option<Rate>, InputError> {
+    let Host { files, programs, limit, .. } = *host;
+    let (rate, rtt) = (Rate::from_bits_per_sec(0), Span::ZERO);
+    let around = Surroundings { rate, rtt, files, programs, limit, link: None };
+    topology::own_rate(options.text("topology"), &around)
 }
 
 fn rate(options: &Options) -> Result<Rate, InputError> {

@@ -21,7 +21,9 @@ pub use layout::{Layout, MOST_LINKS, SizeLimit, Surroundings};
 
 use crate::flows::Files;
 use aqm_core::input_error::InputError;
-use aqm_path::kind::KindSpec;
+use aqm_core::units::Rate;
+use aqm_path::kind::{Capacity, KindSpec};
+use aqm_path::kinds::KINDS as KINDS_OF_LINKS;
 
 /// The topology of an option that is not given.
 pub const DUMBBELL: &str = "dumbbell";
@@ -48,6 +50,27 @@ pub fn read(text: &str, around: &Surroundings<'_>) -> Result<Option<Layout>, Inp
     }
     let layout = if text.ends_with(FILE) { of_file(text, around) } else { of_kind(text, around) };
     layout.map(Some).map_err(|error| error.of_option("topology"))
+}
+
+/// The rate of a topology's measured link, if its file says it: by its rate, or by its kind.
+///
+/// # Errors
+/// If the file cannot be read, or a kind is wrong.
+pub(crate) fn own_rate(text: &str, around: &Surroundings<'_>) -> Result<Option<Rate>, InputError> {
+    if !text.ends_with(FILE) {
+        return Ok(None);
+    }
+    let layout = of_file(text, around).map_err(|error| error.of_option("topology"))?;
+    let link = &layout.links[layout.measured];
+    if let Some(bits) = link.rate_bps {
+        return Ok(Some(Rate::from_bits_per_sec(bits)));
+    }
+    let kind = link.kind.as_deref().map(|kind| KindSpec::parse(kind, KINDS_OF_LINKS)).transpose();
+    let kind = kind.map_err(|error| error.within(layout.name.clone()).of_option("topology"))?;
+    Ok(kind.and_then(|kind| match kind.capacity() {
+        Capacity::Rate(rate) => Some(rate),
+        Capacity::OfPath | Capacity::Trace(_) => None,
+    }))
 }
 
 /// The texts of a topology's file that may hold `$names`; of a name there are none.

@@ -46,7 +46,7 @@ pub(super) fn of_links(
         let serves = of_link(link, usual, capacity, inputs).map_err(|error| refused(place(), error))?;
         if is_measured && serves.capacity.mean_rate() != capacity.mean_rate() && link.rate_bps.is_none() {
             let what = format!(
-                "its kind has a rate of {}, but the bottleneck has {}",
+                "its kind has a rate of {}, but the bottleneck has {}: leave the rate out",
                 serves.capacity.mean_rate(),
                 capacity.mean_rate()
             );

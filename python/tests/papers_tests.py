@@ -428,6 +428,31 @@ def a_claim_that_the_paper_does_not_have_is_refused(aqmlab: Command) -> None:
         assert (ended.status, words in ended.err, Path("results").exists()) == (2, True, False)
 
 
+def an_error_counts_what_it_names() -> None:
+    with pytest.raises(
+        InputError, match=r"the nearest of its 22 claims \(beside them 3 explanations and 3 live checks"
+    ):
+        papers.find("s-pie").narrowed(["nosuch"])
+
+
+@pytest.mark.usefixtures("small")
+def a_claim_alone_samples_no_configurations_unless_asked(
+    aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[tuple[bool, str | None]] = []
+
+    def noted(*_: object, robustness: bool, seeds: str | None, **_more: object) -> None:
+        asked.append((robustness, seeds))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(papers, "run_paper", noted)
+    for number, more in enumerate(
+        (("--claim", "small-1"), ("--claim", "small-1", "--robustness"), (), ("--seeds", "3"))
+    ):
+        aqmlab("reproduce", "s-pie", *more, "--out", str(tmp_path / str(number)))
+    assert asked == [(False, None), (True, None), (True, None), (True, "3")]
+
+
 def a_claim_alone_needs_its_scenarios_alone() -> None:
     paper = papers.find("daqm")
     alone = paper.narrowed(["daqm-15"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab import __version__
-from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, Seeds, check_count, check_target, write_json
+from aqmlab.cli.compare import Force, Jobs, Json, Out, Quiet, check_count, check_target, write_json
 from aqmlab.cli.terminal import Terminal, Text, give
 from aqmlab.vocabulary.errors import CheckError, InputError, unknown
 from aqmlab.vocabulary.json_text import json_text
@@ -40,7 +40,7 @@ def reproduce(
     ] = None,
     claim: Annotated[
         list[str] | None,
-        typer.Option("--claim", metavar="ID", help="Only this claim and what it needs; may be given again."),
+        typer.Option("--claim", metavar="ID", help="Only this claim, without sampled configurations; may be repeated."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="The same runs with fewer seeds and points of sweeps: two minutes at most.")
@@ -53,12 +53,13 @@ def reproduce(
         bool, typer.Option("--search", help="Search the values that the paper leaves open for its numbers.")
     ] = False,
     robustness: Annotated[
-        bool,
+        bool | None,
         typer.Option(
             "--robustness/--no-robustness",
-            help="Judge each claim also in sampled configurations of what the paper leaves open.",
+            show_default=False,
+            help="Judge claims also in sampled configurations of what the paper leaves open: default without --claim.",
         ),
-    ] = True,
+    ] = None,
     verbose: Annotated[
         bool,
         typer.Option("--verbose", "-v", help="Print each claim with the numbers of every preset."),
@@ -70,7 +71,14 @@ def reproduce(
     single_file: Annotated[
         bool, typer.Option("--single-file", help="Put the figures into each paper's page, to send it alone.")
     ] = False,
-    seeds: Seeds = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            help="Seeds of the paper's scenarios (default: as their files say); sampled configurations keep their own.",
+        ),
+    ] = None,
     jobs: Jobs = None,
     out: Out = None,
     as_json: Json = None,
@@ -134,7 +142,7 @@ def reproduce(
                     quick=quick,
                     beyond=beyond,
                     live=live,
-                    robustness=robustness and not live,
+                    robustness=not live and (not claim if robustness is None else robustness),
                     search=one in searched,
                     watcher=bar,
                 )

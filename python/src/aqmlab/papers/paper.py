@@ -22,7 +22,7 @@ from aqmlab.papers.scenario_tables import ScenarioTable
 from aqmlab.scenario import Experiment
 from aqmlab.search import Factor, Sampling, plan
 from aqmlab.vocabulary.errors import InputError, unknown
-from aqmlab.vocabulary.names import plain
+from aqmlab.vocabulary.names import listed, plain
 
 FILE = "paper.toml"
 # The folder of the scenario files that presets share.
@@ -110,6 +110,14 @@ class Paper:
         return [*self.claims, *self.mechanisms, *self.live]
 
     @property
+    def counted(self) -> str:
+        """How many claims the paper has, and how many statements of ours are judged beside them."""
+        ours = {"explanation": len(self.mechanisms), "live check": len(self.live)}
+        beside = [f"{n} {what}{'s' * (n > 1)}" for what, n in ours.items() if n]
+        claims = f"{len(self.claims)} claim{'s' * (len(self.claims) > 1)}"
+        return f"its {claims} (beside them {listed(beside)} of ours)" if beside else f"its {claims}"
+
+    @property
     def runs_live(self) -> bool:
         """Whether it has a scenario on live packets."""
         return LIVE in self.scenarios(BEYOND)
@@ -139,7 +147,7 @@ class Paper:
         """
         for name in wanted:
             if name not in (known := [one.id for one in self.statements]):
-                raise unknown(f"claim of {self.name}", name, known)
+                raise unknown(f"claim of {self.name}", name, known, of=self.counted)
 
         def chosen(several: Sequence[Claim]) -> list[Claim]:
             return [one for one in several if one.id in wanted]

@@ -213,6 +213,7 @@ def run_paper(
 ) -> Reproduction:
     """Run a paper's scenarios and keep their results in a folder; finished runs are reused.
 
+    ``seeds`` are those of its scenarios; sampled configurations have the number that `paper.toml` gives them.
     With ``live`` nothing is run but what is beyond the paper on live packets.
 
     Raises:
@@ -272,7 +273,7 @@ def run_paper(
     further = run(BEYOND) if BEYOND in planned else {}
     space, outcome = None, None
     if search or (robustness and searching.is_there(paper)):
-        space = searching.explore(paper, folder, seeds=seeds, jobs=jobs, quick=quick, watcher=watcher)
+        space = searching.explore(paper, folder, jobs=jobs, quick=quick, watcher=watcher)
         outcome = run_search(space, jobs=jobs, watcher=watcher) if search else None
     return Reproduction(paper, results, further, quick, space if robustness else None, outcome, skipped)
 

@@ -74,23 +74,25 @@ def _nearest(given: str, candidates: Iterable[str]) -> str | None:
     return plain[near[0]] if near else None
 
 
-def unknown(what: str, given: str, candidates: Iterable[str]) -> InputError:
+def unknown(what: str, given: str, candidates: Iterable[str], *, of: str = "") -> InputError:
     """Return the error for a name that is not among the candidates: it tells a few of them all, of many the nearest.
+
+    ``of`` says what the many are; else they are counted.
 
     >>> print(unknown("paper", "dacm", ["s-pie", "all"]))
     unknown paper 'dacm'; known are s-pie, all
 
     """
     names = list(candidates)
-    error = InputError(f"unknown {what} '{given}'{did_you_mean(given, names)}; {_known(given, names)}")
+    error = InputError(f"unknown {what} '{given}'{did_you_mean(given, names)}; {_known(given, names, of)}")
     error.value, error.allowed, error.nearest = given, tuple(names), _nearest(given, names)
     return error
 
 
-def _known(given: str, names: list[str]) -> str:
+def _known(given: str, names: list[str], of: str) -> str:
     import difflib
 
     if len(names) <= MOST_TOLD:
         return f"known are {', '.join(names)}"
     near = difflib.get_close_matches(given.lower(), names, n=NEAREST, cutoff=0.0)
-    return f"the nearest of {len(names)} are {', '.join(near)}"
+    return f"the nearest of {of or len(names)} are {', '.join(near)}"

@@ -108,6 +108,7 @@ fn option(option: &OptionSpec) -> Value {
         "example": option.example,
         "section": option.section.title(),
         "is_live": option.is_live,
+        "is_wire": option.is_wire,
         "metavar": option.metavar,
         "help": option.help,
         "reference": option.reference,

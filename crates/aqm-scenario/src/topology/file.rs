@@ -5,18 +5,14 @@ use super::switches::{self, OF_BUFFER, OF_PFC, PROGRAM};
 use crate::flows::Files;
 use aqm_core::input_error::InputError;
 use aqm_core::units::parse;
-use aqm_sim::scenario::options::find;
+use aqm_sim::scenario::options::OPTIONS;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
-/// What does to packets what a wire does, as options of a scenario have it, too. Loss is that of both directions.
-const WIRE: [&str; 6] = ["loss", "jitter", "jitter_correlation", "reorder", "duplicate", "slot"];
-const KEYS: [&str; 16] = [
-    "from", "to", "rate", "delay", "queue", "back", "both", "medium", "kind", "name", WIRE[0], WIRE[1],
-    WIRE[2], WIRE[3], WIRE[4], WIRE[5],
-];
+/// Keys of a link beside those of its wire.
+const KEYS: [&str; 10] = ["from", "to", "rate", "delay", "queue", "back", "both", "medium", "kind", "name"];
 /// What a link's kind says, and how.
 const OF_KIND: [(&str, &str); 2] =
     [("access", "kind = \"backoff\""), ("until_arrival", "kind = \"turns until arrival\"")];
@@ -154,7 +150,8 @@ fn add(layout: &mut Layout, ports: &mut BTreeSet<String>, entry: &Value) -> Resu
     if let Some((key, kind)) = OF_KIND.iter().find(|(key, _)| entry.contains_key(*key)) {
         return Err(InputError::new(format!("is said by the link's kind, as {kind}")).within(*key));
     }
-    known("key", entry, &KEYS)?;
+    let of_wire = OPTIONS.iter().filter(|option| option.is_wire).map(|option| option.name);
+    known("key", entry, &KEYS.into_iter().chain(of_wire).collect::<Vec<_>>())?;
     let text = |key: &str| {
         let found = entry.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         found.ok_or_else(|| InputError::new(format!("{key} is missing")))
@@ -199,13 +196,13 @@ fn add(layout: &mut Layout, ports: &mut BTreeSet<String>, entry: &Value) -> Resu
     back.map_or(Ok(()), |back| layout.add(back))
 }
 
-/// What a link does to packets behind its queue, by the field of a scenario.
+/// What a link does to packets behind its queue, as the options of a scenario have it, by the field of one. Loss is that of
+/// both directions.
 fn wire(entry: &Table) -> Result<Map<String, Json>, InputError> {
     let mut found = Map::new();
-    for name in WIRE {
-        let Some(value) = entry.get(name) else { continue };
-        let option = find(name).expect("it is declared");
-        let value = option.read(&written(value)).map_err(|error| error.within(name))?;
+    for option in OPTIONS.iter().filter(|option| option.is_wire) {
+        let Some(value) = entry.get(option.name) else { continue };
+        let value = option.read(&written(value)).map_err(|error| error.within(option.name))?;
         found.insert(option.field.to_owned(), value);
     }
     Ok(found)

@@ -4,7 +4,6 @@ use super::flows::FlowGroup;
 use super::options::{Capacity, OPTIONS, Scenario};
 use aqm_core::input_error::InputError;
 use aqm_core::units::Span;
-use aqm_path::wire::Impairments;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value as Json, json};
 
@@ -19,18 +18,6 @@ impl Scenario {
             "sample_ns": Span::from_millis(100).as_nanos(),
         });
         Scenario::from_json(given).expect("the rest has defaults")
-    }
-
-    /// What the wire behind the bottleneck does to packets.
-    pub fn impairments(&self) -> Impairments {
-        Impairments {
-            jitter_ns: self.jitter_ns,
-            jitter_correlation: self.jitter_correlation,
-            loss: self.loss,
-            reorder: self.reorder,
-            duplicate: self.duplicate,
-            slots: self.slots,
-        }
     }
 
     /// Reads its published JSON form; what is missing has the declared default.

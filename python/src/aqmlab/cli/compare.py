@@ -18,7 +18,7 @@ from aqmlab.cli.terminal import Terminal, give, tell
 from aqmlab.files import shipped, system
 from aqmlab.scenario import Experiment
 from aqmlab.scenario.links import is_kind, named_links
-from aqmlab.scenario.options import BY_NAME, OPTIONS
+from aqmlab.scenario.options import BY_NAME, OPTIONS, WIRE
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, about
 from aqmlab.vocabulary.units import parse_whole
 
@@ -127,7 +127,10 @@ class RunOptions:
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the command of a function; ``values`` are the options of a scenario, ``how`` those of `RunOptions`."""
+    """Return the command of a function.
+
+    ``values`` are the options of a scenario, ``wire`` those of a live link's wire, ``how`` those of `RunOptions`.
+    """
     of_run = get_type_hints(RunOptions, include_extras=True)
     hints = get_type_hints(function, include_extras=True)
     # What a function declares itself it has in its own form.
@@ -137,6 +140,8 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
         match one.name:
             case "values":
                 parameters += [_parameter(name, Annotated[kind], None) for name, kind in options.items()]
+            case "wire":
+                parameters += [_parameter(name, Annotated[OptText, option(name)], None) for name in WIRE]
             case "how":
                 parameters += [_parameter(each.name, of_run[each.name], each.default) for each in fields(RunOptions)]
             case _:
@@ -149,6 +154,8 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
         if "values" in hints:
             # One that may be repeated is an empty list if it was not given.
             given["values"] = {name: given.pop(name) or None for name in options}
+        if "wire" in hints:
+            given["wire"] = {name: value for name in WIRE if (value := given.pop(name)) is not None}
         function(**given)
 
     command.__annotations__ = {one.name: one.annotation for one in parameters}

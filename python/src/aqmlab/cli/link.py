@@ -6,11 +6,22 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.compare import Force, Json, Many, OptText, Quiet, check_target, folder, option, write_json
+from aqmlab.cli.compare import (
+    Force,
+    Json,
+    Many,
+    OptText,
+    Quiet,
+    check_target,
+    folder,
+    option,
+    with_options,
+    write_json,
+)
 from aqmlab.cli.terminal import Terminal, Text, tell
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.json_text import json_text
@@ -38,12 +49,6 @@ Up = Annotated[OptText, typer.Option("--up", metavar="R", help="Rate from the ne
 Rtt = Annotated[OptText, option("rtt")]
 Buffer = Annotated[OptText, option("buffer")]
 Overhead = Annotated[OptText, option("overhead")]
-Loss = Annotated[OptText, option("loss")]
-Reorder = Annotated[OptText, option("reorder")]
-Duplicate = Annotated[OptText, option("duplicate")]
-Slot = Annotated[OptText, option("slot")]
-Jitter = Annotated[OptText, option("jitter")]
-JitterCorrelation = Annotated[OptText, option("jitter_correlation")]
 Classes = Annotated[
     OptText,
     typer.Option("--classes", metavar="DSCP,...", help="Code points of the first class, the second, and so on."),
@@ -62,7 +67,9 @@ DataPath = Annotated[
 Ecn = Annotated[bool, typer.Option("--ecn", help="Let TCP ask for ECN at both ends (default: neither has it).")]
 
 
+@with_options
 def link(
+    *,
     command: Annotated[
         list[str], typer.Argument(metavar="COMMAND", help="What runs behind the link, with its arguments, after --.")
     ],
@@ -86,12 +93,7 @@ def link(
     ] = None,
     buffer: Buffer = None,
     overhead: Overhead = None,
-    loss: Loss = None,
-    jitter: Jitter = None,
-    jitter_correlation: JitterCorrelation = None,
-    reorder: Reorder = None,
-    duplicate: Duplicate = None,
-    slot: Slot = None,
+    wire: dict[str, Any],
     classes: Classes = None,
     seed: Annotated[
         OptText, typer.Option("--seed", metavar="N", help="Seed of all random numbers (default 1).")
@@ -153,14 +155,12 @@ def link(
         if file:
             disk.check_place(f"--{name}", file, force=force)
     check_path(path)
-    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter, "first_seed": seed}
-    shared |= {"jitter_correlation": jitter_correlation}
-    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot, "classes": classes}
+    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "first_seed": seed, "classes": classes}
     own = {
         "down": {"rate": down, "link_trace": down_trace, "aqm": aqm_down},
         "up": {"rate": up, "link_trace": up_trace, "aqm": aqm_up},
     }
-    both = lines({**{name: value for name, value in shared.items() if value is not None}, "aqm": aqm}, own)
+    both = lines({**wire, **{name: value for name, value in shared.items() if value is not None}, "aqm": aqm}, own)
     servers = [_words(one) for one in server or ()]
     closed = "--self-contained" if self_contained else outside.missing()
     if closed and not (self_contained or servers or quiet):

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.compare import Force, Json, Many, Quiet, check_count, check_target, write_json
+from aqmlab.cli.compare import Force, Json, Many, Quiet, check_count, check_target, with_options, write_json
 from aqmlab.cli.link import (
     Buffer,
     Cc,
     Classes,
     DataPath,
     Down,
-    Duplicate,
     Ecn,
-    Jitter,
-    JitterCorrelation,
-    Loss,
     Out,
     Overhead,
-    Reorder,
     Rtt,
-    Slot,
     Up,
     check_path,
     tcp_of,
@@ -41,7 +35,9 @@ MOST_FLOWS = 200
 MOST_SEEDS = 1000
 
 
+@with_options
 def live_compare(
+    *,
     down: Down = None,
     up: Up = None,
     rtt: Rtt = None,
@@ -50,12 +46,7 @@ def live_compare(
     ] = None,
     buffer: Buffer = None,
     overhead: Overhead = None,
-    loss: Loss = None,
-    jitter: Jitter = None,
-    jitter_correlation: JitterCorrelation = None,
-    reorder: Reorder = None,
-    duplicate: Duplicate = None,
-    slot: Slot = None,
+    wire: dict[str, Any],
     classes: Classes = None,
     downloads: Annotated[
         str, typer.Option("--downloads", metavar="N", help="Bulk transfers towards the near end.")
@@ -107,10 +98,8 @@ def live_compare(
         raise InputError("--downloads: nothing is sent: give at least one transfer")
     if not aqm:
         raise InputError("--aqm: is missing: name at least one discipline ('aqmlab aqm list' shows all)")
-    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "jitter": jitter}
-    shared |= {"jitter_correlation": jitter_correlation}
-    shared |= {"loss": loss, "reorder": reorder, "duplicate": duplicate, "slot": slot, "classes": classes}
-    given = {name: value for name, value in shared.items() if value is not None}
+    shared = {"rtt": rtt, "buffer": buffer, "overhead": overhead, "classes": classes}
+    given = wire | {name: value for name, value in shared.items() if value is not None}
     own = {"down": {"rate": down}, "up": {"rate": up}}
     if page and not traffic.browser:
         tell(f"warning: --page: no page is loaded: there is no {' or '.join(pages.BROWSERS)} here")

@@ -27,7 +27,8 @@ class Option:
     ``form`` is text, file, flows, quantity (with a unit, or one of ``words``), span, rate, bytes, packets, share,
     loss, reorder, slots, count, names (with commas), or switch (one of two ``words``). ``field`` is the field of a
     resolved scenario that has its value (empty: it decides more than one, or none), and ``value`` the default there;
-    ``low`` and ``high`` are in base units. Help lists it under ``section``; a live link has it if ``is_live``.
+    ``low`` and ``high`` are in base units. Help lists it under ``section``; a live link has it if ``is_live``, and each
+    link of a topology if ``is_wire``.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Option:
     example: str
     section: str
     is_live: bool
+    is_wire: bool
     metavar: str
     help: str
     reference: str
@@ -86,7 +88,7 @@ BY_NAME = {option.name: option for option in OPTIONS}
 # Options whose value is a field of a resolved scenario.
 SETTINGS: tuple[Option, ...] = tuple(option for option in OPTIONS if option.field)
 # What a wire does to packets beside its delay: options of a bottleneck, of a link of a topology, and of a live link.
-WIRE = ("loss", "jitter", "jitter_correlation", "reorder", "duplicate", "slot")
+WIRE: tuple[str, ...] = tuple(option.name for option in OPTIONS if option.is_wire)
 # All fields of a resolved scenario, in the order in which it is written.
 FIELDS: tuple[str, ...] = tuple(_DECLARED["fields"])
 _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")

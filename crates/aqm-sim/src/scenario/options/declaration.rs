@@ -92,6 +92,8 @@ pub struct OptionSpec {
     pub section: Section,
     /// Whether a live link has it too. Others are refused there unless they have their default.
     pub is_live: bool,
+    /// Whether it is what a wire does to packets beside its delay: links of a topology and live links have it, too.
+    pub is_wire: bool,
     /// What stands for its value in help.
     pub metavar: &'static str,
     /// What it is, in a few words.
@@ -121,6 +123,7 @@ impl OptionSpec {
             example: default,
             section: Section::Link,
             is_live: false,
+            is_wire: false,
             metavar,
             help,
             reference: "",
@@ -172,6 +175,12 @@ impl OptionSpec {
     /// Which a live link has too.
     pub(super) const fn live(mut self) -> OptionSpec {
         self.is_live = true;
+        self
+    }
+
+    /// Which a wire does to packets.
+    pub(super) const fn of_wire(mut self) -> OptionSpec {
+        (self.is_wire, self.is_live) = (true, true);
         self
     }
 

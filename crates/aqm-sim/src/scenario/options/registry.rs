@@ -7,7 +7,7 @@ use super::declaration::{Form, NONE, OptionSpec, Section};
 use crate::scenario::flows::FlowGroup;
 use crate::scenario::topology::Topology;
 use aqm_path::placement::Placement;
-use aqm_path::wire::{Loss, Reorder, Slots};
+use aqm_path::wire::{Impairments, Loss, Reorder, Slots};
 use serde::{Deserialize, Serialize};
 
 /// All options, in the order of help and documentation.
@@ -141,7 +141,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     .within(0.0, 1.0)
     .to("loss")
     .from("tc-netem(8)")
-    .live(),
+    .of_wire(),
     OptionSpec::new(
         "jitter",
         Form::Span,
@@ -151,7 +151,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     )
     .within(0.0, f64::INFINITY)
     .to("jitter_ns")
-    .live(),
+    .of_wire(),
     OptionSpec::new(
         "jitter_correlation",
         Form::Share,
@@ -164,7 +164,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     .to("jitter_correlation")
     .left_out()
     .from("tc-netem(8)")
-    .live(),
+    .of_wire(),
     OptionSpec::new(
         "reorder",
         Form::Reorder,
@@ -177,14 +177,14 @@ pub static OPTIONS: &[OptionSpec] = &[
     .to("reorder")
     .left_out()
     .from("tc-netem(8)")
-    .live(),
+    .of_wire(),
     OptionSpec::new("duplicate", Form::Share, "0%", "P", "packets that arrive twice behind the bottleneck")
         .as_in("1%")
         .within(0.0, 1.0)
         .to("duplicate")
         .left_out()
         .from("tc-netem(8)")
-        .live(),
+        .of_wire(),
     OptionSpec::new(
         "slot",
         Form::Slots,
@@ -197,7 +197,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     .to("slots")
     .left_out()
     .from("tc-netem(8)")
-    .live(),
+    .of_wire(),
     OptionSpec::new("duration", Form::Span, "30s", "T", "simulated time").to("duration_ns")
         .of(Section::Statistics)
         .live(),
@@ -400,6 +400,20 @@ fields! {
         /// Captures, by their names among the inputs, whose traffic is replayed through the bottleneck.
         #[serde(default)]
         pub captures: Vec<String>,
+    }
+}
+
+impl Scenario {
+    /// What the wire behind the bottleneck does to packets.
+    pub fn impairments(&self) -> Impairments {
+        Impairments {
+            jitter_ns: self.jitter_ns,
+            jitter_correlation: self.jitter_correlation,
+            loss: self.loss,
+            reorder: self.reorder,
+            duplicate: self.duplicate,
+            slots: self.slots,
+        }
     }
 }
 

@@ -622,7 +622,7 @@ def what_is_wrong_with_a_line_is_named(aqmlab: Command) -> None:
 
 
 def the_answer_about_wifi_names_where_packets_wait_and_the_least_that_helps() -> None:
-    # Today, an AQM on the line, queues per device, both.
+    # Today, SQM on the line, queues per device, both.
     def place(device: str, line_ms: float, wifi_ms: float, *call: float) -> wireless.Place:
         return wireless.Place(device, line_ms, wifi_ms, dict(zip(wireless.SETUPS, call, strict=True)))
 
@@ -635,19 +635,22 @@ def the_answer_about_wifi_names_where_packets_wait_and_the_least_that_helps() ->
     assert [one.where for one in places] == ["line", "Wi-Fi", "both", "neither"]
     headline, *helps = wireless.sentences(wireless.Wireless(places, None))  # type: ignore[arg-type]
     assert headline.startswith(
-        "While sofa downloads it is your line (200 ms in the line, 1 ms in the Wi-Fi); while garden"
+        "A download to sofa is slowed by the line (packets wait 200 ms there, 1 ms in the Wi-Fi); one to garden by the "
+        "Wi-Fi (packets wait 1754 ms there, 1 ms in the line); one to attic by line and Wi-Fi ("
     )
-    for text, what in zip(helps, ("SQM", "access point", "both an AQM"), strict=False):
+    for text, what in zip(
+        helps, ("with SQM", "with an access point", "with SQM in the router and an access point"), strict=False
+    ):
         assert what in text
-    assert helps[1].endswith("makes it 4.4, AQM on the line alone 1.6.")
-    assert helps[3] == "While desk downloads, a call is as good as it gets (MOS 4.4 of 4.4)."
+    assert helps[1].endswith(" 4.4; SQM on the line alone: 1.6.")
+    assert helps[3] == "A call while desk downloads is as good as it gets (4.4 of 4.4, MOS)."
 
 
 def advise_asks_whether_it_is_the_wifi_or_the_line(aqmlab: Command, tmp_path: Path) -> None:
     out, document = tmp_path / "out", tmp_path / "wifi.json"
     devices = "near=vht-mcs7-2ss-80mhz, far=ht-mcs0-400ns"
     answer = aqmlab("advise", "50/10", "--wifi", devices, "--seeds", "2", "--out", str(out), "--json", str(document))
-    assert "While near downloads it is your line" in " ".join(answer.out.split())
+    assert "A download to near is slowed by the line" in " ".join(answer.out.split())
     found = json.loads(document.read_text())
     assert [one["where"] for one in found["places"]] == ["line", "Wi-Fi"]
     assert found["places"][1]["call_mos"]["queues per device"] > found["places"][1]["call_mos"]["today"] + 1

@@ -32,7 +32,7 @@ LINE_PLAIN, LINE_AQM = "fifo", "fq_codel"
 # What is in front of the line and at the access point, by what is changed.
 SETUPS: Final[Mapping[str, tuple[str, str]]] = {
     "today": (LINE_PLAIN, PLAIN),
-    "AQM on the line": (LINE_AQM, PLAIN),
+    "SQM on the line": (LINE_AQM, PLAIN),
     "queues per device": (LINE_PLAIN, QUEUES),
     "both": (LINE_AQM, QUEUES),
 }
@@ -131,20 +131,23 @@ def _place(result: Result, device: str) -> Place:
 
 def sentences(found: Wireless) -> list[str]:
     """Return the answer, a sentence each: where downloads wait, and what helps the call."""
-    first, *others = (_waits(one) for one in found.places)
-    headline = "; ".join([f"{first[0].upper()}{first[1:]}", *others])
-    return [f"{headline}.", *(_helps(one) for one in found.places)]
+    first, *others = found.places
+    headline = f"A download to {first.device} is slowed by {_waits(first)}"
+    slowed = [headline, *(f"one to {one.device} by {_waits(one)}" for one in others)]
+    return [f"{'; '.join(slowed)}.", *(_helps(one) for one in found.places)]
 
 
 def _waits(one: Place) -> str:
-    both = f"{one.line_ms:.0f} ms in the line, {one.wifi_ms:.0f} ms in the Wi-Fi"
+    both = f"packets wait {one.line_ms:.0f} ms there, {one.wifi_ms:.0f} ms in the Wi-Fi"
     match one.where:
         case "neither":
-            return f"a download to {one.device} waits nowhere for long ({both})"
+            return f"neither line nor Wi-Fi (packets wait {one.line_ms:.0f} ms and {one.wifi_ms:.0f} ms)"
         case "both":
-            return f"while {one.device} downloads, packets wait in both ({both})"
-        case where:
-            return f"while {one.device} downloads it is your {where} ({both})"
+            return f"line and Wi-Fi (packets wait {one.line_ms:.0f} ms and {one.wifi_ms:.0f} ms)"
+        case "line":
+            return f"the line ({both})"
+        case _:
+            return f"the Wi-Fi (packets wait {one.wifi_ms:.0f} ms there, {one.line_ms:.0f} ms in the line)"
 
 
 def _helps(one: Place) -> str:
@@ -153,16 +156,16 @@ def _helps(one: Place) -> str:
     best = max(one.call.values())
     enough = next(setup for setup, mos in one.call.items() if best - mos < NOTICEABLE_MOS)
     if enough == TODAY:
-        return f"While {one.device} downloads, a call is as good as it gets (MOS {today:.1f} of 4.4)."
+        return f"A call while {one.device} downloads is as good as it gets ({today:.1f} of 4.4, MOS)."
     what = {
-        "AQM on the line": "an AQM in front of the line (SQM in the router)",
-        "queues per device": "an access point whose driver queues by device (OpenWrt with ath9k, ath10k or mt76)",
-        "both": "both an AQM in front of the line and an access point whose driver queues by device",
+        "SQM on the line": "with SQM in the router",
+        "queues per device": "with an access point that queues by device (OpenWrt with ath9k, ath10k or mt76)",
+        "both": "with SQM in the router and an access point that queues by device",
     }[enough]
     others = [setup for setup in SETUPS if setup not in (TODAY, enough) and best - one.call[setup] >= NOTICEABLE_MOS]
-    without = f", {listed(others)} alone {_alone(one, others)}" if others else ""
-    call = f"While {one.device} downloads, a call has MOS {today:.1f} of 4.4"
-    return f"{call}; {what} makes it {one.call[enough]:.1f}{without}."
+    without = f"; {listed(others)} alone: {_alone(one, others)}" if others else ""
+    call = f"A call while {one.device} downloads scores {today:.1f} of 4.4 (MOS), {what} {one.call[enough]:.1f}"
+    return f"{call}{without}."
 
 
 def _alone(one: Place, setups: list[str]) -> str:
@@ -173,9 +176,9 @@ def assumptions(found: Wireless) -> list[str]:
     """Return what the answer rests on, a sentence each."""
     seeds, seconds = len(found.result.seeds), DURATION.removesuffix("s")
     return [
-        f"Simulated, {seeds} runs of {seconds} s each: four TCP downloads to one device, a call to "
-        f"{found.places[0].device}; the line has its rate in both directions and 1000 packets in front of it, as has "
-        "the access point above its driver.",
+        f"Simulated, {seeds} runs of {seconds} s each: four TCP downloads to one device, and a call to "
+        f"{found.places[0].device}. The line has its rate in both directions; router and access point hold 1000 "
+        "packets.",
         f"The model of Wi-Fi leaves out {', '.join(NOT_MODELLED)}, and your neighbours.",
     ]
 

@@ -26,7 +26,8 @@ RPM_IS = (
     "fill it. It follows draft-ietf-ippm-responsiveness-09, without trimming."
 )
 LEGEND = "* noticeably worse than the best of its column, and not by chance. Game: the round trip of 98 of 100 packets."
-LOADS, STALLS = "a page loads in ", "the video stalls "
+TAKES, STALLS = "a page takes ", "the video stalls "
+STILL = f"{STALLS}0.0 s a minute"
 # Why a home would rather have a discipline than one that is as good.
 _EASIER = {
     "cake": "OpenWrt sets it up with the fewest steps",
@@ -45,7 +46,7 @@ def sentences(advice: Advice) -> list[str]:
     chosen, today = advice.verdict.of(advice.chosen.name), advice.verdict.of(AS_IT_IS)
     found = [_headline(advice, chosen, today), _reason(advice, chosen)]
     if chosen is not today:
-        found.append(_gains(chosen, today))
+        found.append(_changes(chosen, today))
         found.append(_total(chosen, today))
         if chosen.grade in POOR:
             found.append("No setup tried here makes this line good.")
@@ -96,12 +97,17 @@ def brief(advice: Advice) -> list[str]:
     line = advice.line
     down, up = (_buffer(*one) for one in zip(line.buffers, (line.down_bps, line.up_bps), strict=True))
     return [
-        f"Simulated, {len(advice.result.seeds)} runs of each: {', '.join(says for _, says in HOUSEHOLD if says)}, all "
-        f"at once; {_spaced(line.rtt)} to servers (--rtt); a modem that holds {down} down and {up} up "
-        f"(--modem-buffer); {line.layer.overhead} bytes around each packet (--overhead).",
-        "Not simulated here: Wi-Fi (--wifi asks about it), and the router's processor. If top shows a full core "
-        "while the line is full, the router is too slow for this rate.",
+        f"Simulated, {len(advice.result.seeds)} runs of each: {_household()}, all at once; {_spaced(line.rtt)} to "
+        f"servers (--rtt); a modem that holds {down} down and {up} up (--modem-buffer); {line.layer.overhead} bytes "
+        "around each packet (--overhead).",
+        "Not simulated here: Wi-Fi (--wifi typical asks about it), and the router's processor. If top shows a full "
+        "core while the line is full, the router is too slow for this rate.",
     ]
+
+
+def _household() -> str:
+    """Return what the household does, without the parameters of it."""
+    return ", ".join(re.sub(r" \([^)]*\)", "", says) for _, says in HOUSEHOLD if says)
 
 
 def assumptions(advice: Advice) -> list[str]:
@@ -228,20 +234,34 @@ def _no_better(advice: Advice, today: Judged) -> str:
 
 def _grades(chosen: Judged, today: Judged) -> str:
     same = chosen.grade == today.grade
-    change = f"grade {chosen.grade}, as it is today" if same else f"grade {chosen.grade} instead of {today.grade}"
-    return f"{change}, and {chosen.values[RPM].value:.0f} round trips a minute instead of {today.values[RPM].value:.0f}"
+    change = f"{chosen.grade}, as it is today" if same else f"{chosen.grade} instead of {today.grade}"
+    rpm = f"{chosen.values[RPM].value:.0f} RPM instead of {today.values[RPM].value:.0f}"
+    return f"bufferbloat grade {change} ({rpm})"
 
 
-def _gains(chosen: Judged, today: Judged) -> str:
-    mos, median, game = (
+def _changes(chosen: Judged, today: Judged) -> str:
+    """What becomes of pages, game, call and video; a call and a video that are as good as before are left out."""
+    lag, call = (
         [f"{one.values[name].value:.{digits}f}" for one in (today, chosen)]
-        for name, digits in (("call_mos", 1), (GAME_MEDIAN, 0), ("game_rtt_ms", 0))
+        for name, digits in ((GAME_MEDIAN, 0), ("call_mos", 1))
     )
-    return (
-        f"While everything is in use: call {' → '.join(mos)} of {BEST_MOS} (MOS), {_page(chosen)} (today "
-        f"{_page(today).removeprefix(LOADS)}), game round trip {' → '.join(median)} ms ({' → '.join(game)} ms for 98 "
-        f"of 100 packets), and {_video(chosen)} (today {_video(today).removeprefix(STALLS)})."
-    )
+    parts = [_change(_page(today), _page(chosen)), f"the game's lag is {' → '.join(lag)} ms"]
+    if len({*call}) > 1:
+        parts.append(f"the call scores {' → '.join(call)} of {BEST_MOS} (MOS)")
+    if {_video(today), _video(chosen)} != {STILL}:
+        parts.append(_change(_video(today), _video(chosen)))
+    return f"With everything in use at once (today → then), {listed(parts)}."
+
+
+def _change(then: str, now: str) -> str:
+    """What was and what is; what they have in common is said once.
+
+    >>> _change("a page takes 2.4 s", "a page takes 0.6 s"), _change("no page finishes in 40 s", "a page takes 3.0 s")
+    ('a page takes 2.4 s → 0.6 s', 'no page finishes in 40 s → a page takes 3.0 s')
+
+    """
+    both = next((words for words in (TAKES, STALLS) if then.startswith(words) and now.startswith(words)), "")
+    return then if then == now else f"{then} → {now.removeprefix(both)}"
 
 
 def _page(one: Judged) -> str:
@@ -249,15 +269,15 @@ def _page(one: Judged) -> str:
     seconds, unseen = one.values["page_load_s"].value, one.unseen.get("page_load_s", 0.0)
     if unseen == 1.0:
         return f"no page finishes in {seconds:.0f} s"
-    return f"{LOADS}{'more than ' if unseen else ''}{seconds:.1f} s"
+    return f"{TAKES}{'more than ' if unseen else ''}{seconds:.1f} s"
 
 
 def _video(one: Judged) -> str:
-    """How much the video stands still, and whether it began."""
+    """How much of a minute the video stands still, and whether it began."""
     unseen = one.unseen.get("video_stall_s", 0.0)
     if unseen == 1.0:
         return "the video does not start"
-    often = f" and in {unseen:.0%} of runs does not start" if unseen else ""
+    often = f" (in {unseen:.0%} of runs it does not start)" if unseen else ""
     return f"{STALLS}{one.values['video_stall_s'].value:.1f} s a minute{often}"
 
 
@@ -284,14 +304,15 @@ def _total(chosen: Judged, today: Judged) -> str:
     titles = {"download_mbit": "download", "backup_mbit": "backup"}
     order = sorted(titles, key=lambda name: chosen.values[name].value / (today.values[name].value or float("inf")))
     parts = ", ".join(f"{titles[name]} {change(name)}" for name in order)
-    return f"Carried in total: {change(TOTAL)}; {parts}."
+    return f"Throughput of all: {change(TOTAL)}; {parts}."
 
 
 def _state(one: Judged) -> str:
+    felt = [f"a call scores {one.values['call_mos'].value:.1f} of {BEST_MOS} (MOS)", _page(one)]
+    felt += [] if _video(one) == STILL else [_video(one)]
     return (
-        f"While everything is in use, a call scores {one.values['call_mos'].value:.1f} of {BEST_MOS} (MOS), "
-        f"{_page(one)}, {_video(one)}. The game's round trip is {one.values[GAME_MEDIAN].value:.0f} ms in the median "
-        f"and below {one.values['game_rtt_ms'].value:.0f} ms for 98 of 100 packets; pings rise by "
+        f"With everything in use at once, {listed(felt)}. The game's lag is {one.values[GAME_MEDIAN].value:.0f} ms in "
+        f"the median and below {one.values['game_rtt_ms'].value:.0f} ms for 98 of 100 packets; pings rise by "
         f"{one.values[PING].value:.0f} ms."
     )
 
@@ -322,7 +343,7 @@ def _reason(advice: Advice, chosen: Judged) -> str:
     if place(runner_up.grade) > place(chosen.grade):
         return f"The next best, {runner_up.name}, answers more slowly while the line is full: grade {runner_up.grade}."
     if round(chosen.behind, 1) <= round(runner_up.behind, 1):
-        return f"Taking everything together, nothing else comes closer; the next is {runner_up.name}."
+        return f"Nothing else that was tried is better on the whole; next is {runner_up.name}."
     because = _because(chosen.name, [runner_up.name])
     return f"{runner_up.name} is a little better on the whole; {chosen.name} is named because {because}."
 
@@ -357,13 +378,14 @@ def _varying(advice: Advice) -> list[str]:
         return []
     rates = "the recorded rate" if line.trace else f"{_rate(line.down_bps)} down and {_rate(line.up_bps)} up"
     found = [
-        f"The rate of this line changes all the time, and this holds at {rates}: where the line is slower than a fixed "
-        "shaper, that does nothing, and where it is faster, the rest is lost. cake-autorate follows the rate by pings."
+        f"The rate of this line changes all the time, and this holds at {rates}. Where the line is slower than the "
+        "shaper, the shaper does nothing; where it is faster, the difference is lost. cake-autorate adapts the shaper "
+        "by pings."
     ]
     if line.layer.name == "starlink":
         found.append(
-            "Starlink reassigns satellites every 15 s, for all dishes at once (arXiv:2307.00402). Users report queues "
-            "there that pings do not show (cake-autorate, issue 393). Where it stutters with cake-autorate, shape to "
-            "the lowest rate that you see."
+            "Starlink changes satellites every 15 s (arXiv:2307.00402), and some of its queues do not show in pings "
+            "(cake-autorate, issue 393): if it still stutters with cake-autorate, shape to the lowest rate that you "
+            "see."
         )
     return found

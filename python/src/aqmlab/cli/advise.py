@@ -156,7 +156,7 @@ def _give_wireless(line: Line, wifi: str, rtt: str, how: Any, as_json: Any, *, q
         console.print(Text(one))
     heads = [
         *(("Packets wait, ms", where) for where in ("line", "Wi-Fi")),
-        *(("Call's MOS", setup) for setup in wireless.SETUPS),
+        *(("Quality of the call (MOS)", setup) for setup in wireless.SETUPS),
     ]
     waits = [[f"{one.line_ms:.0f}", f"{one.wifi_ms:.0f}"] for one in found.places]
     calls = [[f"{mos:.1f}" for mos in one.call.values()] for one in found.places]
@@ -290,7 +290,7 @@ def _shown(advice: Advice, interface: str, width: int) -> list[RenderableType]:
         ("To undo it", paste.undo(advice.chosen, advice.line, interface)),
         (words.openwrt(advice), paste.sqm(advice.for_openwrt, advice.line, interface)),
         (
-            f"cake-autorate, beside SQM with cake: {autorate.FILE} (rates not simulated)",
+            f"cake-autorate, beside SQM with cake: {autorate.FILE} on the router (not simulated)",
             autorate.settings(advice.line, interface),
         ),
     ):
@@ -307,11 +307,13 @@ def _table(advice: Advice, width: int) -> RenderableType:
     from aqmlab.cli import columns
 
     # Without intervals, steps and round trips a minute, which the page has, it fits into 80 columns.
-    heads = [("Grade", "ping +ms"), *((title, unit) for title, unit in map(_head, FIGURES))]
+    # What is zero everywhere says nothing.
+    shown = [one for one in FIGURES if any(judged.values[one.name].value for judged in advice.verdict.judged)]
+    heads = [("Grade", "ping +ms"), *map(_head, shown)]
     lines = []
     for one in advice.verdict.judged:
         cells = [columns.marked(f"{one.grade} {one.values[PING].value:.0f}", "")]
-        for figure in FIGURES:
+        for figure in shown:
             is_worse = figure.name in one.worse
             cells.append(columns.marked(one.shown(figure), "*" if is_worse else "", style="red" if is_worse else ""))
         lines.append((one.name, cells))

@@ -17,9 +17,10 @@ from aqmlab.vocabulary.printable import printable
 
 WIDTH_ELSEWHERE = 130
 LONGEST_LINE = 1000
-# Between a number and its unit or the number that follows it, where no line ends.
+# Between a number and its unit or the number that follows it, where no line ends; rich breaks at no-break spaces, too.
 _TOGETHER = re.compile(
-    r"(?<=\d) (?=(?:%|[munµ]?s|[kMGT]?bit(?:/s)?|[kMGT]?i?B|bytes|packets|times|seeds|points)(?![\w-]))"
+    "\u00a0"
+    r"|(?<=\d) (?=(?:%|[munµ]?s|[kMGT]?bit(?:/s)?|[kMGT]?i?B|bytes|packets|times|seeds|points)(?![\w-]))"
     r"|(?<=\d) (?=(?:→|->) [\d-])|(?<= →) (?=[\d-])|(?<= ->) (?=[\d-])|(?<=[▲▼◆±]) (?=[\d+-])"
 )
 # A noncharacter of Unicode, one cell wide, that stands for such a blank while lines are broken.

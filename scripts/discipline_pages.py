@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from aqmlab.analysis.card import CARDS, Row, rfc7567
+from aqmlab.analysis.card import ASKED, CARDS, Row, rfc7567
 from aqmlab.scenario import registry
 from aqmlab.scenario.registry import Discipline
 
@@ -74,6 +74,15 @@ def index(disciplines: tuple[Discipline, ...]) -> str:
             group = one.group
             lines += ["", f"## {group}", "", "| Name | What it does | Defined by |", "|---|---|---|"]
         lines.append(f"| [{one.name}]({file_name(one)}) | {one.summary} | {one.reference} |")
+    lines += [
+        "",
+        CARD,
+        "",
+        "The recommendations of BCP 197, and how each page judges them: on a link of 10 Mbit/s and 40 ms",
+    ]
+    lines += ["with a buffer of 200 packets, unless another is named. Runs and limits are ours."]
+    lines += ["", "| | Asked | Run | Enough |", "|---|---|---|---|"]
+    lines += [_cells((f"{name} {one.name}", one.asks, one.run, one.enough)) for name, one in ASKED.items()]
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
 
 
@@ -118,9 +127,9 @@ def declared(discipline: Discipline) -> str:
 
 def card(rows: list[Row]) -> str:
     """Return the measured part of a page."""
-    lines = [CARD, "", "From short runs beside tail drop (`aqmlab.analysis.card`); the limits are ours.", ""]
-    lines += ["| | Asked | Verdict | Found |", "|---|---|---|---|"]
-    lines += [_cells((row.id, row.asks, row.verdict, f"{row.how}: {row.finding}")) for row in rows]
+    lines = [CARD, "", "What is asked, run, and enough: [RFC 7567](README.md#rfc-7567).", ""]
+    lines += ["| | Verdict | Found |", "|---|---|---|"]
+    lines += [_cells((f"{row.id} {ASKED[row.id].name}", row.verdict, row.finding)) for row in rows]
     return "\n".join(lines) + "\n"
 
 

@@ -41,7 +41,6 @@ from aqmlab.scenario.options import OPTIONS
 from aqmlab.scenario.topologies import KINDS as KINDS_OF_TOPOLOGY
 from aqmlab.vocabulary.metrics import METRICS, OBSERVERS, Metric
 
-SCHEDULING = ("By flow", "By class", "By station")
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiments/buffer-sweep.toml"
 HEAD = ("Key", "Default", "Takes", "What it does", "Where it comes from")
 
@@ -86,6 +85,7 @@ def commands() -> str:
         "disk, no memory), 2 after input that cannot be used, 70 after a bug of ours, 130 after Ctrl-C. An error is"
     ]
     lines += ["one line on standard error.", ""]
+    explained: list[tuple[str, ...]] = []
     for words, command in _leaves(["aqmlab"], typer.main.get_command(app)):
         lines += [f"## {' '.join(words)}", "", *_paragraphs(command.help), ""]
         rows = [
@@ -93,7 +93,12 @@ def commands() -> str:
             for param in command.params
             if param.name not in ("help", "install_completion", "show_completion")
         ]
-        lines += [*_table(("Option", "Default", "What it does"), rows), ""] if rows else []
+        # Each option is explained once, where its command comes first.
+        own = [row for row in rows if row not in explained]
+        shared = [row[0] for row in rows if row in explained]
+        lines += [*_table(("Option", "Default", "What it does"), own), ""] if own else []
+        lines += ["As above: " + ", ".join(shared) + ".", ""] if shared else []
+        explained += own
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -473,7 +478,7 @@ def _metrics(listed: Iterable[Metric]) -> list[str]:
 
 
 def defaults() -> str:
-    """Return the page with every default: of a comparison, of TCP under each profile, of each scheduler."""
+    """Return the page with the defaults of a comparison, and of TCP under each profile."""
     lines = ["# Defaults", "", "Written by `make docs`: what applies where nothing is given.", ""]
     lines += ["## A comparison", ""]
     options = (
@@ -487,6 +492,8 @@ def defaults() -> str:
         "## TCP",
         "",
         "By profile (`profile=NAME`), for NewReno and for CUBIC; what differs from `rfc` is bold.",
+        "[Transports](transports.md) explains each key; the page of [each discipline](disciplines/README.md) has its",
+        "defaults and presets.",
         "",
     ]
     columns = [(control, profile) for control in ("newreno", "cubic") for profile in PROFILES]
@@ -498,23 +505,10 @@ def defaults() -> str:
         for control, profile in columns:
             value, usual = (found[control, of].get(key.name) or "-" for of in (profile, RFC))
             cells.append(value if value == usual else f"**{value}**")
-        rows.append((f"`{key.name}`", *cells, _one_line(key.help)))
-    lines += _table(("Key", *(f"{control}, {profile}" for control, profile in columns), "What it does"), rows)
-    lines += ["", "## Schedulers and flow queueing", "", "By preset; the first is meant when none is named.", ""]
-    for one in registry.disciplines():
-        if one.group in SCHEDULING:
-            lines += [f"### {one.name}", "", f"{one.summary}.", ""]
-            presets = [preset.name for preset in one.presets]
-            values = (
-                (
-                    f"`{param.name}`",
-                    *(preset.values.get(param.name, param.default) for preset in one.presets),
-                    param.help,
-                )
-                for param in one.params
-            )
-            lines += [*_table(("Parameter", *presets, "What it does"), values), ""]
-    return "\n".join(lines)
+        if {*cells} != {"-"}:
+            rows.append((f"`{key.name}`", *cells))
+    lines += _table(("Key", *(f"{control}, {profile}" for control, profile in columns)), rows)
+    return "\n".join(lines) + "\n"
 
 
 def _keys(keys: Iterable[Key], kind: SourceKind | None = None) -> list[str]:

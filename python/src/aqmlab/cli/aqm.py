@@ -182,16 +182,18 @@ def _measured(text: str) -> list[Row]:
 
 
 def _rfc7567(text: str, measure: bool) -> Table:
-    from aqmlab.analysis.card import shipped
+    from aqmlab.analysis.card import ASKED, shipped
 
     rows = (None if measure else shipped(text)) or _measured(text)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("RFC 7567", no_wrap=True)
     table.add_column("Verdict", no_wrap=True)
-    table.add_column("What it asks; what was found")
+    table.add_column("What it asks, what is run, what was found")
     for row in rows:
         style = {"meets": "green", "partly": "yellow", "departs": "red"}.get(row.verdict, "dim")
-        found = Text.assemble(f"{row.asks}\n", (f"{row.how}: {row.finding}", "dim"))
+        asked = ASKED[row.id]
+        run = "".join(f"\n{text}" for text in (asked.run, asked.enough and f"enough: {asked.enough}") if text)
+        found = Text.assemble(asked.asks, (run, "dim"), f"\n{row.how}: {row.finding}")
         table.add_row(row.id, Text(row.verdict, style=style), found)
     return table
 

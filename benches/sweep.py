@@ -1,4 +1,4 @@
-"""What a sweep costs besides its simulation: processor time, memory, figures, and after a kill.
+"""What a sweep costs beyond its simulation: processor time, memory, figures, and after a kill.
 
 Usage: .venv/bin/python benches/sweep.py [--runs N]. Processor times, so that a busy machine changes little; the
 wall time of `jobs` needs a quiet one.
@@ -22,7 +22,7 @@ import aqmlab
 from aqmlab.results.frames import FRAMES, coded
 from aqmlab.store import record
 
-# The command, which tells its largest memory (kB) as the last line on standard error: what the system tells of it has
+# The command, which reports its largest memory (kB) as the last line on standard error: what the system tells of it has
 # that of its parent in it.
 COMMAND = (
     sys.executable,
@@ -87,7 +87,7 @@ class Cost:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What a sweep costs besides its simulation.")
+    parser = argparse.ArgumentParser(description="What a sweep costs beyond its simulation.")
     parser.add_argument("--runs", type=int, default=10_000, help="runs of the large sweep, a multiple of 400")
     runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as scratch:

@@ -100,7 +100,7 @@ def run(name: str, *options: str) -> Any:
 
 
 def borders() -> None:
-    """Check what a disc answers besides decisions; ends with a message if that is wrong."""
+    """Check what a disc answers beyond decisions; ends with a message if that is wrong."""
     log = BUILD / "borders.log"
     option = f"--{DISC}::Log={log}"
     twice = subprocess.run([BUILD / "borders", option, "--together"], capture_output=True, text=True, check=False)

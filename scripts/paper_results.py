@@ -5,7 +5,7 @@
     scripts/paper_results.py result.json
 
 Writes experiments/PAPER/generated (see `aqmlab.papers.generated`) for the papers and presets of the results, and in
-each README the headline statements between its two marks. Without a result only statements are written anew.
+each README the headline statements between its two marks. Without a result only statements are rewritten.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def keep(document: dict[str, Any]) -> None:
 
 
 def written(readme: str, paper: papers.Paper) -> str:
-    """Return a README with the table between its marks written anew."""
+    """Return a README with the table between its marks rewritten."""
     table = statements.headline(summary.of_folder(paper), paper)
     return splice_tables.replaced(readme, BEGIN, END, table)
 

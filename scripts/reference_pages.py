@@ -21,7 +21,7 @@ import own_discipline_page
 import typer
 
 import aqmlab
-from aqmlab import _native
+from aqmlab import _native, scenario
 from aqmlab.cli.main import app
 from aqmlab.scenario import registry, schema
 from aqmlab.scenario.flows import RFC, defaults_of, keys_of, of_profile, of_the_field
@@ -365,13 +365,42 @@ def topologies() -> str:
     """Return the page about topologies, and the keys of their switches."""
     lines = ["# Topologies", "", "Written by `make docs`. `--topology NAME[:key=value]...` chooses one; the name of a"]
     lines += ["TOML file with a list of links is one too (`experiments/switches/graphs` has examples).", ""]
+    lines += ["Flows in the other direction name their ends: on a home line, with an upload beside a download,"]
+    lines += ["`--topology asymmetric:up=10mbit --flows 1*cubic --flows 1*cubic:name=upload:from=home:to=server`.", ""]
     dumbbell = ("`dumbbell`", "senders and receivers on either side of one bottleneck with the AQM; the default", "")
     rows = ((f"`{one.name}`", one.help, "yes" if one.has_switches else "") for one in KINDS_OF_TOPOLOGY)
     lines += _table(("Name", "What it is", "Takes keys of switches"), (dumbbell, *rows))
     for one in KINDS_OF_TOPOLOGY:
         keys = ((f"`{key.name}`", key.default, key.takes, key.help) for key in one.keys)
-        lines += ["", f"## {one.name}", "", *_table(HEAD[:4], keys)]
+        lines += ["", f"## {one.name}", "", *_placed(one.name), "", *_table(HEAD[:4], keys)]
     return "\n".join(lines) + "\n"
+
+
+def _placed(topology: str) -> list[str]:
+    """Return the nodes of a topology as it is by default, where its flows go, and which port is measured."""
+    options = {"aqm": "fifo", "rtt": "40ms", "topology": topology, "flows": "1*cubic"}
+    is_wireless = topology == "wifi"
+    options |= {"link": "wifi stations [near=ht-mcs15, far=ht-mcs0]"} if is_wireless else {"rate": "10mbit"}
+    (resolved,) = scenario.resolve(scenario.from_values(options)).scenarios.values()
+    plain = json.loads(resolved.json)
+    links, flow = plain["topology"]["links"], plain["flows"][0]
+    nodes = list(dict.fromkeys(node for link in links for node in (link["from"], link["to"])))
+    measured = links[plain["topology"]["measured"]]
+    ports = plain.get("measure") or [f"{measured['from']}->{measured['to']}"]
+    verb = "are" if len(ports) > 1 else "is"
+    return [
+        f"Nodes: {_ranges(nodes)}.",
+        f"Unless they have `from=` and `to=`, flows go from {_ranges(flow['from'])} to {_ranges(flow['to'])}.",
+        f"Unless `--measure` names other ports, {' and '.join(f'`{port}`' for port in ports)} {verb} measured.",
+    ]
+
+
+def _ranges(names: list[str]) -> str:
+    """Return names, of numbered ones the first and the last."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        found.setdefault(name.rstrip("0123456789"), []).append(f"`{name}`")
+    return ", ".join(" ... ".join(dict.fromkeys((some[0], some[-1]))) for some in found.values())
 
 
 def links() -> str:

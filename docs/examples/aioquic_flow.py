@@ -142,7 +142,7 @@ class Aioquic(aqmlab.Transport):
             self._write()
         with self._works():
             self.leaving.extend(datagram for datagram, _ in self.quic.datagrams_to_send(now / 1e9))
-        # It tells them to its log alone.
+        # It writes them to its log alone.
         recovery = self.quic._loss
         self.window = recovery.congestion_window
         self.rtt = round(recovery._rtt_smoothed * 1e9) or None

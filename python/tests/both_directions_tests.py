@@ -1,4 +1,4 @@
-"""What a capture tells of a line that is full in both directions, each with a queue of its own."""
+"""Estimates from a capture of a line that is full in both directions, each with a queue of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a capture tells of a line, held against lines that are known."""
+"""Estimates from a capture, held against lines that are known."""
 
 from __future__ import annotations
 

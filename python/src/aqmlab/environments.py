@@ -159,7 +159,7 @@ class _QueueEnv(gymnasium.Env[Observation, Any], EzPickle, ABC):
 
     @abstractmethod
     def _settings(self, action: npt.NDArray[Any]) -> list[tuple[str, str]]:
-        """Return what an action tells the discipline: names and values."""
+        """Return what an action sets of the discipline: names and values."""
 
     def _try(self) -> None:
         """Give a run both ends of every range: what no episode could set is refused before the first."""

@@ -323,7 +323,7 @@ def refused(experiment: Experiment, engine: str) -> str:
 
 
 def _costs(tasks: Sequence[Task], engine: engines.Engine) -> list[str]:
-    """What runs cost, by engine, where that is worth telling beforehand."""
+    """What runs cost, by engine, where that is worth a notice."""
     seconds: dict[str, list[float]] = {}
     for task in tasks:
         one = engine.of(task.engine)

@@ -1,23 +1,37 @@
-"""The page of an advice: one HTML file."""
+"""The page of an advice, about a line or about the Wi-Fi behind it: one HTML file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from aqmlab.advice import autorate, figures, paste, words
+from aqmlab.advice import autorate, figures, paste, wireless, words
 from aqmlab.advice.run import Advice
 from aqmlab.advice.thresholds import FIGURES
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
 from aqmlab.files import disk
 from aqmlab.report import inline, rendered
 
-PAGE = "advice.html"
+PAGE, WIFI_PAGE = "advice.html", "wifi.html"
 
 
 def write(advice: Advice, folder: Path, interface: str = "") -> Path:
     """Write the page; return it. ``interface`` is the router's in the lines to paste, the line's if empty."""
     [page] = disk.put_all(folder, {PAGE: render(advice, interface).encode()})
     return page
+
+
+def write_wireless(found: wireless.Wireless, folder: Path) -> Path:
+    """Write the page about the Wi-Fi; return it."""
+    page = rendered(
+        __file__,
+        WIFI_PAGE,
+        sentences=wireless.sentences(found),
+        setups=list(wireless.SETUPS),
+        places=found.places,
+        assumptions=wireless.assumptions(found),
+    )
+    [written] = disk.put_all(folder, {PAGE: page.encode()})
+    return written
 
 
 def render(advice: Advice, interface: str = "") -> str:

@@ -15,6 +15,7 @@ from aqmlab import experiment, scenario
 from aqmlab.advice.thresholds import FIGURES
 from aqmlab.results.stations import LAYERS, NOT_MODELLED
 from aqmlab.vocabulary.names import listed
+from aqmlab.vocabulary.units import parse_rate
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,12 +30,13 @@ SEEDS: Final = 5
 DURATION: Final = "20s"
 PLAIN, QUEUES = "fifo", "airtime_fq"
 LINE_PLAIN, LINE_AQM = "fifo", "fq_codel"
+SQM, BOTH = "SQM on the line", "both"
 # What is in front of the line and at the access point, by what is changed.
 SETUPS: Final[Mapping[str, tuple[str, str]]] = {
     "today": (LINE_PLAIN, PLAIN),
-    "SQM on the line": (LINE_AQM, PLAIN),
+    SQM: (LINE_AQM, PLAIN),
     "queues per device": (LINE_PLAIN, QUEUES),
-    "both": (LINE_AQM, QUEUES),
+    BOTH: (LINE_AQM, QUEUES),
 }
 TODAY: Final = "today"
 # One place holds a download up if packets wait there this many times as long as in the other.
@@ -62,6 +64,12 @@ class Place:
             return "line"
         return "Wi-Fi" if self.wifi_ms > CLEARLY * self.line_ms else "both"
 
+    @property
+    def enough(self) -> str:
+        """The least setup that is as good as the best, to within what anyone would notice."""
+        best = max(self.call.values())
+        return next(setup for setup, mos in self.call.items() if best - mos < NOTICEABLE_MOS)
+
 
 @dataclass(frozen=True)
 class Wireless:
@@ -69,6 +77,8 @@ class Wireless:
 
     places: tuple[Place, ...]
     result: Result
+    stations: str = ""
+    rate: str = ""
 
 
 def wireless(
@@ -113,7 +123,7 @@ def wireless(
     result = experiment.run_experiment(asked, "advise", jobs, folder, watcher)
     if result.is_partial and not result.manifest["failures"]:
         raise KeyboardInterrupt
-    return Wireless(tuple(_place(result, name) for name in names), result)
+    return Wireless(tuple(_place(result, name) for name in names), result, stations, rate)
 
 
 def _place(result: Result, device: str) -> Place:
@@ -151,16 +161,13 @@ def _waits(one: Place) -> str:
 
 
 def _helps(one: Place) -> str:
-    today = one.call[TODAY]
-    # The least that is as good as the best, to within what anyone would notice.
-    best = max(one.call.values())
-    enough = next(setup for setup, mos in one.call.items() if best - mos < NOTICEABLE_MOS)
+    today, best, enough = one.call[TODAY], max(one.call.values()), one.enough
     if enough == TODAY:
         return f"A call while {one.device} downloads is as good as it gets ({today:.1f} of 4.4, MOS)."
     what = {
-        "SQM on the line": "with SQM in the router",
+        SQM: "with SQM in the router",
         "queues per device": "with an access point that queues by device (OpenWrt with ath9k, ath10k or mt76)",
-        "both": "with SQM in the router and an access point that queues by device",
+        BOTH: "with SQM in the router and an access point that queues by device",
     }[enough]
     others = [setup for setup in SETUPS if setup not in (TODAY, enough) and best - one.call[setup] >= NOTICEABLE_MOS]
     without = f"; {listed(others)} alone: {_alone(one, others)}" if others else ""
@@ -176,9 +183,11 @@ def assumptions(found: Wireless) -> list[str]:
     """Return what the answer rests on, a sentence each."""
     seeds, seconds = len(found.result.seeds), DURATION.removesuffix("s")
     return [
+        "Today: an access point with one queue for all devices, above 123 packets in its driver. OpenWrt with ath9k, "
+        "ath10k or mt76 queues by device already: there a nearer access point or a cable is what helps.",
         f"Simulated, {seeds} runs of {seconds} s each: four TCP downloads to one device, and a call to "
-        f"{found.places[0].device}. The line has its rate in both directions; router and access point hold 1000 "
-        "packets.",
+        f"{found.places[0].device}. The line has {parse_rate(found.rate) / 1e6:g} Mbit/s in both directions; router "
+        f"and access point hold 1000 packets. Rates in the Wi-Fi: {found.stations}.",
         f"The model of Wi-Fi leaves out {', '.join(NOT_MODELLED)}, and your neighbours.",
     ]
 

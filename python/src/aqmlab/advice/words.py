@@ -26,11 +26,13 @@ RPM_IS = (
     "fill it. It follows draft-ietf-ippm-responsiveness-09, without trimming."
 )
 LEGEND = "* noticeably worse than the best of its column, and not by chance. Game: the round trip of 98 of 100 packets."
+# ITU-T G.107, annex B: from 4.03 on users are satisfied.
+GOOD_MOS = 4.0
 TAKES, STALLS = "a page takes ", "the video stalls "
 STILL = f"{STALLS}0.0 s a minute"
 # Why a home would rather have a discipline than one that is as good.
 _EASIER = {
-    "cake": "OpenWrt sets it up with the fewest steps",
+    "cake": "OpenWrt's guide to SQM recommends it",
     "fq_codel": "OpenWrt's SQM has it ready to choose",
 }
 # What somebody cares for, by the figure that shows it.
@@ -66,7 +68,7 @@ def openwrt(advice: Advice) -> str:
     if not chosen.is_shaped:
         return "OpenWrt: nothing to set, this is done in the modem, by the provider"
     if setup is chosen:
-        return "OpenWrt with SQM instead"
+        return "OpenWrt with SQM instead (package luci-app-sqm; ifstatus wan | grep l3_device names the interface)"
     behind = advice.verdict.of(setup.name).behind - advice.verdict.of(chosen.name).behind
     return (
         f"OpenWrt: SQM has no script for {chosen.up.partition(' ')[0]}; "
@@ -96,10 +98,12 @@ def brief(advice: Advice) -> list[str]:
     """Return the assumptions that change the answer most, a sentence each; the page has all."""
     line = advice.line
     down, up = (_buffer(*one) for one in zip(line.buffers, (line.down_bps, line.up_bps), strict=True))
+    about = line.layer.about.partition(":")[0]
     return [
         f"Simulated, {len(advice.result.seeds)} runs of each: {_household()}, all at once; {_spaced(line.rtt)} to "
-        f"servers (--rtt); a modem that holds {down} down and {up} up (--modem-buffer); {line.layer.overhead} bytes "
-        "around each packet (--overhead).",
+        f"servers (--rtt); a modem that holds {down} down and {up} up (--modem-buffer); {about}, with "
+        f"{line.layer.overhead} bytes around each packet (--linklayer). The rates are those that the modem reports: "
+        "where the line has less than the contract, give less.",
         "Not simulated here: Wi-Fi (--wifi typical asks about it), and the router's processor. If top shows a full "
         "core while the line is full, the router is too slow for this rate.",
     ]
@@ -240,14 +244,16 @@ def _grades(chosen: Judged, today: Judged) -> str:
 
 
 def _changes(chosen: Judged, today: Judged) -> str:
-    """What becomes of pages, game, call and video; a call and a video that are as good as before are left out."""
+    """What becomes of pages, game, call and video; a video that never stalls is left out."""
     lag, call = (
         [f"{one.values[name].value:.{digits}f}" for one in (today, chosen)]
         for name, digits in ((GAME_MEDIAN, 0), ("call_mos", 1))
     )
     parts = [_change(_page(today), _page(chosen)), f"the game's lag is {' → '.join(lag)} ms"]
-    if len({*call}) > 1:
-        parts.append(f"the call scores {' → '.join(call)} of {BEST_MOS} (MOS)")
+    if float(call[0]) >= GOOD_MOS:
+        parts.append(f"the call is good either way (MOS {' → '.join(dict.fromkeys(call))} of {BEST_MOS})")
+    else:
+        parts.append(f"the call scores {' → '.join(call)} of {BEST_MOS} (MOS; {GOOD_MOS:g} is good)")
     if {_video(today), _video(chosen)} != {STILL}:
         parts.append(_change(_video(today), _video(chosen)))
     return f"With everything in use at once (today → then), {listed(parts)}."
@@ -368,7 +374,8 @@ def _instead(advice: Advice, chosen: Judged, name: str) -> str:
         else (f"{best.shown(figure)} instead of {chosen.shown(figure)} {figure.unit.rpartition(', ')[2]}")
     )
     what = "leave the line as it is" if best.name == AS_IT_IS else best.name
-    return f"If {_MATTERS[name]} most: {what} ({change})."
+    price = f", but grade {best.grade}" if place(best.grade) > place(chosen.grade) else ""
+    return f"If {_MATTERS[name]} most: {what} ({change}{price})."
 
 
 def _varying(advice: Advice) -> list[str]:

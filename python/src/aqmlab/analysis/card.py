@@ -42,7 +42,7 @@ SHORT_MS = 20.0
 class Asked:
     """A recommendation's name here, what it asks for, what is run for it, and what is enough; empty where nothing is.
 
-    Unless something else is said it is a link of 10 Mbit/s and 40 ms with a buffer of 200 packets.
+    The link has 10 Mbit/s, 40 ms and a buffer of 200 packets, unless `run` names another.
     """
 
     name: str

@@ -60,7 +60,9 @@ def advise(
     wifi: Annotated[
         str,
         typer.Option(
-            "--wifi", metavar="DEVICES", help="Is it the Wi-Fi or the line? Devices with their rates, or 'typical'."
+            "--wifi",
+            metavar="DEVICES",
+            help="Is it the Wi-Fi or the line? 'typical', or devices with their rates, the caller first.",
         ),
     ] = "",
     interface: Annotated[
@@ -135,15 +137,15 @@ def advise(
 
 
 def _give_wireless(line: Line, wifi: str, rtt: str, how: Any, as_json: Any, *, quiet: bool) -> None:
-    from aqmlab.advice import wireless
+    from aqmlab.advice import advice_page, wireless
     from aqmlab.cli import columns, show
-    from aqmlab.publishing import REPORT
 
     stations = wireless.TYPICAL if wifi == "typical" else wifi
     try:
         found = wireless.wireless(format_rate(line.down_bps), stations, rtt, **how)
     except InputError as error:
         raise about("wifi", error, "--wifi") from None
+    page = advice_page.write_wireless(found, how["folder"])
     write_json(json_text(wireless.document(found)), as_json)
     if quiet:
         if as_json != "-":
@@ -169,7 +171,10 @@ def _give_wireless(line: Line, wifi: str, rtt: str, how: Any, as_json: Any, *, q
     console.print("")
     for text in wireless.assumptions(found):
         console.print(Text(text, style="dim"))
-    console.print(show.open_page(how["folder"] / REPORT))
+    console.print("")
+    if any(one.enough in (wireless.SQM, wireless.BOTH) for one in found.places):
+        console.print(Text("What to enter for SQM: the same command without --wifi.", style="dim"))
+    console.print(show.open_page(page))
 
 
 def check_rate(rate_bps: int, text: str, also: str = "") -> None:

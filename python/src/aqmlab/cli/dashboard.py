@@ -84,7 +84,7 @@ def _line(name: str, samples: Sequence[Sample], heights: str) -> str:
     second, last = samples[-PER_SECOND:], samples[-1]
     rate = sum(one["throughput_mbit"] for one in second) / len(second)
     drops, marks = (sum(one[of] for one in second) * PER_SECOND / len(second) for of in ("drops", "marks"))
-    # Where nothing left in the last period, the one before tells more than nothing.
+    # Where nothing left in the last period, the one before says more than nothing.
     delays = next((one for one in reversed(second) if one["qdelay_ms"] is not None), last)
     p50, p99 = (_number(delays[f"qdelay_{of}_ms"]) for of in ("p50", "p99"))
     rates, waits = (_bars([one[of] or 0.0 for one in samples], heights) for of in ("throughput_mbit", "qdelay_ms"))

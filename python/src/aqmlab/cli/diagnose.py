@@ -1,4 +1,4 @@
-"""``aqmlab diagnose``: what a capture of one's own line tells, and what a better queue would bring."""
+"""``aqmlab diagnose``: estimates about one's own line from a capture, and what a better queue would bring."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def diagnose(
 ) -> None:
     """Estimate rate, RTT, bufferbloat, buffer, loss and marking from a capture, with confidence.
 
-    A capture of a minute in which something large is downloaded, and something is uploaded, tells most.
+    A capture of a minute in which something large is downloaded, and something is uploaded, gives the best estimates.
 
     For example:
 

@@ -1,4 +1,4 @@
-"""What a capture of one's own line tells: rate, round trip, queue, buffer, losses, marks, each with how sure it is."""
+"""A line's estimates from a capture: rate, round trip, queue, buffer, losses, marks, each with how sure it is."""
 
 from __future__ import annotations
 

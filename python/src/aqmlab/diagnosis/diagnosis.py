@@ -12,7 +12,7 @@ from aqmlab.diagnosis.home import Home
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a capture tells of a line.
+    """Estimates about a line from a capture.
 
     Attributes:
         capture: the file.
@@ -40,7 +40,7 @@ class Diagnosis:
 
 
 def diagnose(capture: str, home: str = "") -> Diagnosis:
-    """Return what a capture (pcap, pcapng) tells of a line; ``home`` is an address of the home's side, if known.
+    """Estimate what a line is like from a capture (pcap, pcapng); ``home`` is an address of the home's side, if known.
 
     >>> found = diagnose("data/captures/aqmlab-lan.pcap")
     >>> found.down.rate_bps.confidence

@@ -15,7 +15,7 @@ HEIGHT_IN = 3.4
 
 
 def figure(direction: Direction) -> Figure | None:
-    """Return the figure of one direction; None if nothing tells of its queue."""
+    """Return the figure of one direction; None if nothing is known of its queue."""
     delay, load = direction.delay, direction.load
     if delay is None or len(delay.at) < POINTS // 10:
         return None

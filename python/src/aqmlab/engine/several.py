@@ -8,7 +8,7 @@ from aqmlab.engine.protocol import Monitor, Report, SingleEngine, Task
 
 
 class Several:
-    """Engines as one: `of` tells which of them a run is for."""
+    """Engines as one: `of` says which of them a run is for."""
 
     def __init__(self, engines: Mapping[str, SingleEngine]) -> None:
         self._engines = engines

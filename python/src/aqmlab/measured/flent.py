@@ -113,7 +113,7 @@ def _is_ping(name: str, names: Iterable[str]) -> bool:
 
 
 def _is_of_socket(name: str, names: Iterable[str]) -> bool:
-    """Whether a column tells of another's socket (`TCP upload::1::tcp_rtt`); an address can hold `::`, too."""
+    """Whether a column is of another's socket (`TCP upload::1::tcp_rtt`); an address can hold `::`, too."""
     parts = name.split("::")
     return any("::".join(parts[:count]) in names for count in range(1, len(parts)))
 

@@ -43,7 +43,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Solution:
-    """What the switch installs and tells the senders."""
+    """What the switch installs and reports to the senders."""
 
     service: tuple[float, ...]
     """mu*, packets per second of each class; they sum to the port's, and are its weights."""

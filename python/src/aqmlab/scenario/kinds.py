@@ -128,7 +128,7 @@ class SourceKind:
     """A kind of flow: what it sends, and its default transport.
 
     ``defaults`` replace those of the keys; ``must`` are required keys. In the resolved scenario its source is called
-    ``form``, with ``constants`` besides the values of the keys.
+    ``form``, with ``constants`` beside the values of the keys.
     """
 
     name: str

@@ -29,7 +29,7 @@ class Pair:
 
     @property
     def is_decided(self) -> bool:
-        """Whether every engine tells them apart."""
+        """Whether every engine distinguishes them."""
         return all(self.ahead)
 
     @property

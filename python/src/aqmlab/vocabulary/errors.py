@@ -75,7 +75,7 @@ def _nearest(given: str, candidates: Iterable[str]) -> str | None:
 
 
 def unknown(what: str, given: str, candidates: Iterable[str], *, of: str = "") -> InputError:
-    """Return the error for a name that is not among the candidates: it tells a few of them all, of many the nearest.
+    """Return the error for a name that is not among the candidates: it lists a few of them, of many the nearest.
 
     ``of`` says what the many are; else they are counted.
 

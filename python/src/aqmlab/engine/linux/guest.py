@@ -25,7 +25,7 @@ from aqmlab.vocabulary.errors import Cancelled, MachineError, about
 
 MEMORY_MB = 512
 POLL_S = 0.05
-# A guest that gets no further for so long of its own time hangs. It tells of each tenth of a second of its clock.
+# A guest that gets no further for so long of its own time hangs. It reports each tenth of a second of its clock.
 PATIENCE_S = 180.0
 # How often that is looked at.
 LOOK_S = 1.0

@@ -47,7 +47,7 @@ def packets(arrived: Array, left: Array) -> Packets:
         CheckError: if packets left that never came, or the same one came twice.
 
     """
-    # The IP identification tells a retransmission from the first transmission.
+    # The IP identification distinguishes a retransmission from the first transmission.
     keys = [
         tap["port"].astype("u8") << np.uint64(48) | tap["id"].astype("u8") << np.uint64(32) | tap["seq"].astype("u8")
         for tap in (arrived, left)

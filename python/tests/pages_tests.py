@@ -55,6 +55,7 @@ def the_answer_comes_first_in_a_line_for_each_discipline(result: Result) -> None
 
 
 def the_answer_says_where_nothing_differs_or_nothing_can_be_concluded() -> None:
+    from aqmlab.results.heat import heat_maps, heat_notes
     from aqmlab.results.over_settings import flips, ranges
     from aqmlab.results.over_settings import headlines as over_settings
 
@@ -67,11 +68,13 @@ def the_answer_says_where_nothing_differs_or_nothing_can_be_concluded() -> None:
     swept = aqmlab.sweep(
         sweep={"rtt": "10ms..70ms*7"}, aqm=["fifo", "fifo:head"], seeds=2, flows=["1*cbr:rate=1mbit"], **options
     )
-    assert [one.words for one in over_settings(swept)] == ["similar queue delay; similar goodput"]
+    assert [one.words for one in over_settings(swept)] == ["queue delay equal in 7; goodput equal in 7"]
     assert flips(swept) == []
     # Two seeds show nothing of a queue that is far shorter: that is no likeness.
     apart = aqmlab.sweep(sweep={"rtt": "20ms,40ms"}, aqm=["fifo", "codel"], seeds=2, **{**options, "duration": "4s"})
-    assert "similar queue delay" not in over_settings(apart)[0].words
+    assert over_settings(apart)[0].words.startswith("queue delay undecided in 2")
+    assert any(one.startswith("2 seeds decide only the obvious") for one in heat_notes(apart, heat_maps(apart)))
+    assert "2 seeds decide only the obvious" in apart.report()
     alone = aqmlab.sweep(sweep={"rtt": "10ms..70ms*7"}, aqm="fifo", seeds=1, **options)
     assert re.fullmatch(r"Mean queue delay: from [\d.]+ m?s \(rtt \d+ms\) to .*\.", ranges(alone)[0])
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from aqmlab.stats import statistics
-from aqmlab.stats.statistics import Difference, Estimate, family, mean, paired, percentile
+from aqmlab.stats.statistics import MARGIN, Difference, Estimate, family, mean, paired, percentile
 
 
 def the_interval_of_a_mean_agrees_with_the_t_tables() -> None:
@@ -148,3 +148,26 @@ def steins_rule_asks_for_the_runs_that_its_interval_needs() -> None:
     assert (whole.half_width or 1.0) <= 0.5
     assert statistics.runs_needed([5.0, 5.0], 0.05) == 2
     assert statistics.runs_needed([-1.0, 1.0], 0.05) is None
+
+
+def what_is_not_significant_is_the_same_only_where_its_whole_interval_is_within_the_margin() -> None:
+    base = [10.0, 10.1, 9.9, 10.0]
+    near, noisy, far = family(
+        [
+            paired([10.01, 10.1, 9.9, 9.99], base),
+            paired([14.0, 6.0, 12.0, 8.0], base),
+            paired([10.2, 10.3, 10.1, 10.21], base),
+        ]
+    )
+    assert (near.is_distinguishable, near.is_equivalent) == (False, True)
+    # Equal means, and nothing is known about them.
+    assert noisy.estimate.value == pytest.approx(0.0)
+    assert (noisy.is_distinguishable, noisy.is_equivalent) == (False, False)
+    # What is beyond chance is not called the same, however small it is.
+    assert (far.is_distinguishable, far.is_equivalent) == (True, False)
+    assert far.reach is not None
+    assert far.reach < MARGIN
+    zero = family([paired([0.0, 0.0], [0.0, 0.0])])[0]
+    assert zero.is_equivalent
+    assert not family([paired([0.0, 1e-9, 0.0], [0.0, 0.0, 0.0])])[0].is_equivalent, "there is no share of nothing"
+    assert not paired([1.0], [1.0]).is_equivalent, "one run decides nothing"

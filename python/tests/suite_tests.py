@@ -102,7 +102,7 @@ def a_suite_of_ones_own_runs_from_its_folder_and_writes_one_page(aqmlab: Command
     assert "1.2    two" in ended.out
     assert "Against pie: ▲ better" in ended.out
     # Runs of two seconds do not tell the two apart, and the scenario says so.
-    assert "1.1 one, 1.2 two: 2 seeds: what differs is within chance" in ended.out
+    assert "1.1 one, 1.2 two: 2 seeds do not decide" in ended.out
     page = (Path("out") / "index.html").read_text()
     for text in ("1.1 One flow", "second", "newreno / all", "What is to be stated", "tiny/one.toml"):
         assert text in page

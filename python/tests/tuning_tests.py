@@ -187,7 +187,7 @@ def better_worse_and_chance_are_described_alike() -> None:
     assert [one.beats for one in found] == [True, False, False]
     beats = "beats the default by 2.99 ms of 99th percentile of queue delay (2.95 to 3.03, 15%, "
     assert found[0].words.startswith(beats)
-    assert "no clear difference" in found[1].words
+    assert "undecided" in found[1].words
     assert "ms higher" in found[2].words
     assert all(one.words.endswith(", over 8 unseen scenarios)") for one in found)
 

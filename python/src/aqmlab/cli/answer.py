@@ -17,7 +17,7 @@ from aqmlab.cli.heat import flipped, heat
 from aqmlab.cli.show import open_page
 from aqmlab.cli.terminal import Text
 from aqmlab.results import Result, over_settings, precision, stations
-from aqmlab.results.brief import ALIKE, DIFFERS, brief
+from aqmlab.results.brief import brief
 from aqmlab.results.headline import Headline, headlines
 from aqmlab.results.setting_line import setting_line, span, sweep_line
 from aqmlab.results.short_labels import short_labels
@@ -75,9 +75,6 @@ def _sweep(shown: Result, width: int) -> list[RenderableType]:
     spans = over_settings.ranges(shown)
     parts += [*map(Text, spans), ""] if spans else []
     parts += heat(shown, names, width)
-    if rows and len(shown.seeds) > 1:
-        text = f"{DIFFERS} differs from {first} beyond chance, {ALIKE} no clear difference; darker is worse."
-        parts.append(Text(text, style="dim"))
     flip_lines = flipped(shown)
     return [*parts, "", *flip_lines, ""] if flip_lines else [*parts, ""]
 

@@ -8,6 +8,7 @@ from rich.table import Table
 from aqmlab.cli.terminal import Text
 from aqmlab.results import Result
 from aqmlab.results.baseline import FILE, by_discipline
+from aqmlab.results.marks import DIFFERS, SAME, UNDECIDED, legend
 
 # More settings of a sweep are in the file.
 MOST_LINES = 24
@@ -30,7 +31,7 @@ def shown(result: Result) -> RenderableType:
             return Group(head, grid, Text(f"everything is in {FILE} of the new folder", style="dim"), "")
     found = result.since["changes"]
     clear = sum(one["distinguishable"] for one in found)
-    note = f"* beyond chance ({clear} of {len(found)}), ≈ no clear difference; written to {FILE}."
+    note = f"{legend(DIFFERS + SAME + UNDECIDED)} ({clear} of {len(found)} differ); written to {FILE}."
     return Group(head, grid, Text(note, style="dim"), "")
 
 

@@ -9,18 +9,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from aqmlab.cli.terminal import Text
-from aqmlab.results import Result, groups, precision, swept
+from aqmlab.results import Result, groups, precision, ranking, swept
 from aqmlab.results.differences import Comparison
 from aqmlab.results.metric_tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
 from aqmlab.results.metric_tables import line as line_of
+from aqmlab.results.notes import few_seeds
 from aqmlab.results.result_json import family
 from aqmlab.results.settings import Setting, aqms, settings
 from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
 
 PADDING = 2
-# With fewer a t-test over many scenarios finds only what is obvious.
-FEW_SEEDS = 5
 
 
 def details(shown: Result, width: int, *, every: bool = False) -> RenderableType:
@@ -80,8 +79,8 @@ def _sweep(shown: Result) -> list[RenderableType]:
                 for aqm in dict.fromkeys(one.aqm for one in against)
             }
             parts += ["", *_against(reference, note, lines)]
-        if 1 < n < FEW_SEEDS:
-            parts.append(Text(f"{n} seeds distinguish little; the same with --seeds 10 adds to them", style="dim"))
+        if few := few_seeds(shown):
+            parts.append(Text(few, style="dim"))
     return parts
 
 
@@ -166,7 +165,7 @@ def _against(reference: str, note: str, lines: Mapping[str, Text]) -> list[Rende
 def _rankings(words: Sequence[str]) -> list[RenderableType]:
     if not words:
         return []
-    head = Text.assemble(("Ranking", "bold"), (" (≈ no clear difference, = equal in every run)", "dim"))
+    head = Text.assemble(("Ranking", "bold"), (f" ({ranking.SIGNS})", "dim"))
     return [head, Text("\n".join(words)), ""]
 
 

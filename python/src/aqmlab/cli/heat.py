@@ -10,7 +10,8 @@ from rich.padding import Padding
 from aqmlab.cli import columns
 from aqmlab.cli.terminal import Text
 from aqmlab.results import Result
-from aqmlab.results.heat import HeatCell, heat_maps
+from aqmlab.results.heat import HeatCell, heat_maps, heat_notes
+from aqmlab.results.notes import few_seeds
 from aqmlab.results.over_settings import flips
 
 # From the best to the worst of all, without colours.
@@ -23,8 +24,11 @@ MOST_FLIPS = 6
 def heat(shown: Result, names: Mapping[str, str], width: int) -> list[RenderableType]:
     """Return the heat maps of a sweep, for a terminal of this width."""
     if len(shown.points) <= MOST_LINES:
-        return _lines(shown, names, width)
-    return _maps(shown, names, width)
+        notes = [Text(one, "dim") for one in heat_notes(shown, heat_maps(shown))]
+        return [*_lines(shown, names, width), *notes]
+    # Shades have neither values nor marks.
+    few = few_seeds(shown)
+    return [*_maps(shown, names, width), *([Text(few, "dim")] if few else [])]
 
 
 def flipped(shown: Result) -> list[RenderableType]:

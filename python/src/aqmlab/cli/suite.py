@@ -111,7 +111,7 @@ def _shown(outcome: Outcome, folder: Path, width: int) -> RenderableType:
 
     from aqmlab.cli import columns
     from aqmlab.suites.engines import headline
-    from aqmlab.suites.matrix import OTHER, matrix, notes, reference, sentences
+    from aqmlab.suites.matrix import LEGEND, OTHER, matrix, notes, reference, sentences
 
     rows, first = matrix(outcome), reference(outcome)
     others = [place for place, one in enumerate(outcome.contestants) if one != first]
@@ -136,8 +136,7 @@ def _shown(outcome: Outcome, folder: Path, width: int) -> RenderableType:
     measured = "" if has_room else " The measure of each is on the page."
     parts.append(
         Text(
-            f"Against {first}: ▲ better, ▼ worse, ◆ better in one measure and worse in another, ≈ no clear difference; "
-            f"per cent of a scenario's first measure, median over settings.{measured}",
+            f"Against {first}: {LEGEND}; per cent of a scenario's first measure, median over settings.{measured}",
             style="dim",
         )
     )

@@ -25,9 +25,12 @@ from aqmlab.results.baseline import FILE as BASELINE
 from aqmlab.results.baseline import by_discipline
 from aqmlab.results.differences import Comparison
 from aqmlab.results.headline import headlines
-from aqmlab.results.heat import heat_maps
+from aqmlab.results.heat import heat_maps, heat_notes
+from aqmlab.results.marks import DIFFERS, SAME, UNDECIDED, legend
 from aqmlab.results.metric_tables import SWEEP_COLUMNS, filled, in_units, line
+from aqmlab.results.notes import few_seeds
 from aqmlab.results.noticeable import explained, is_noticeable
+from aqmlab.results.ranking import SIGNS
 from aqmlab.results.result_json import family
 from aqmlab.results.setting_line import LINK, setting_line, sweep_line
 from aqmlab.results.settings import aqms, settings
@@ -128,6 +131,8 @@ def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
         disciplines={one.name: one for one in (*registry.disciplines(), *registry.of_papers())},
         again=_again(result),
         since=by_discipline(result),
+        marks=legend(DIFFERS + SAME + UNDECIDED),
+        signs=SIGNS,
         baseline_file=BASELINE,
         data=_script(numbers),
     )
@@ -242,6 +247,7 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "stations": tables.stations,
         "first_port": tables.first_port,
         "answer": headlines(result, number),
+        "few": few_seeds(result),
         "comparisons": [one for one in result.comparisons if one.point == number],
         "verdicts": _verdicts([one for one in result.comparisons if one.point == number], result.scenarios[number]),
         "rankings": [one.words for one in result.rankings if one.point == number],
@@ -251,11 +257,13 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
 
 def _settled(result: Result) -> dict[str, Any]:
     """Return the answer over all settings of a sweep, its heat maps, and where AQMs change places."""
+    maps = heat_maps(result)
     return {
         "answer": over_settings.headlines(result),
         "ranges": over_settings.ranges(result),
         "flips": [one.words(result.points) for one in over_settings.flips(result)],
-        "maps": heat_maps(result),
+        "maps": maps,
+        "notes": heat_notes(result, maps),
     }
 
 

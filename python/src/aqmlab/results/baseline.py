@@ -10,6 +10,7 @@ import polars as pl
 
 from aqmlab.results import groups
 from aqmlab.results.differences import in_unit
+from aqmlab.results.marks import mark_of
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Difference
 from aqmlab.vocabulary import metrics
@@ -42,8 +43,7 @@ class Change:
         scale = " %" if metric.is_share else ""
         old, new = (text(value, bare=True) for value in (self.old, self.new))
         unit = scale or (f" {metric.unit}" if metric.unit else "")
-        mark = "*" if self.difference.is_distinguishable else "≈" if self.difference.p_value is not None else ""
-        return f"{metric.phrase} {old} → {new}{unit} ({text(estimate.value, '+')}){mark}"
+        return f"{metric.phrase} {old} → {new}{unit} ({text(estimate.value, '+')}){mark_of(self.difference)}"
 
 
 def first_difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
@@ -127,6 +127,7 @@ def changes_json(found: Sequence[Change], result: Result, baseline: Result) -> d
                 "n": one.difference.estimate.n,
                 "p_holm": one.difference.p_holm,
                 "distinguishable": one.difference.is_distinguishable,
+                "equivalent": one.difference.is_equivalent,
                 "equal": one.old == one.new and one.difference.is_zero,
                 "words": one.words,
             }

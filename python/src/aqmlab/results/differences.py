@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aqmlab.results.frames import Frames
+from aqmlab.results.marks import MEANINGS, SAME, UNDECIDED
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Difference
 from aqmlab.vocabulary import metrics, units
@@ -178,7 +179,8 @@ def _verdict(metric: Metric, comparison: Comparison) -> str:
     low, high = estimate.low, estimate.high
     outlier = _outlier_words(comparison.outlier)
     if not difference.is_distinguishable:
-        return f"no clear difference ({text(low, '+', bare=True)} to {text(high, '+')}{outlier})"
+        verdict = MEANINGS[SAME if difference.is_equivalent else UNDECIDED]
+        return f"{verdict} ({text(low, '+', bare=True)} to {text(high, '+')}{outlier})"
     direction = "higher" if estimate.value > 0 else "lower"
     nearer, farther = sorted((abs(low), abs(high)))
     relative = abs(estimate.value / comparison.reference_value) if comparison.reference_value else 0.0
@@ -190,7 +192,7 @@ def _verdict(metric: Metric, comparison: Comparison) -> str:
 def _outlier_words(outlier: Outlier | None) -> str:
     if outlier is None:
         return ""
-    verdict = "clear" if outlier.without.is_distinguishable else "no clear difference"
+    verdict = "beyond chance" if outlier.without.is_distinguishable else "not beyond chance"
     return f"; without seed {outlier.seed}, which moves it most, {verdict}"
 
 

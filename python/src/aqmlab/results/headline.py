@@ -11,6 +11,7 @@ import polars as pl
 
 from aqmlab.results import stations
 from aqmlab.results.differences import QOE, Comparison
+from aqmlab.stats.statistics import MARGIN
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.metrics import Metric
 from aqmlab.vocabulary.units import readable
@@ -24,8 +25,6 @@ ASKED = ("qdelay_mean_ms", "goodput_mbit")
 MOST_EFFECTS = 3
 # Above this ratio, "10 times" is easier than "900 % more".
 TIMES = 3.0
-# Values within this ratio are similar, if no difference between them is clear.
-SIMILAR = 1.1
 
 
 @dataclass(frozen=True)
@@ -56,18 +55,47 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
     clear = [known[name] for name in (*ASKED, *QOE) if name in known and _is_shown(known[name])]
     clear.sort(key=_size, reverse=True)
     rest = [known[name] for name in ASKED if name in known and known[name] not in clear]
-    if not clear:
-        names = " or ".join(noun(metrics.find(one.metric)) for one in rest)
-        return f"no clear difference from {reference} in {names}" if names else f"no clear difference from {reference}"
+    if not clear and not rest:
+        return f"nothing differs from {reference} beyond chance"
     parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
-    return ", ".join([*parts, *(unclear([one]) for one in rest)])
+    found = ", ".join([*parts, *map(_unmarked, rest)])
+    return found if clear else f"against {reference}: {found}"
 
 
-def unclear(same: Sequence[Comparison]) -> str:
-    """Say that a metric does not differ beyond chance; it is similar only where its values are near, too."""
-    what = noun(metrics.find(same[0].metric))
-    are_near = all(one.difference.estimate.value == 0.0 or _size(one) < math.log(SIMILAR) for one in same)
-    return f"similar {what}" if are_near else f"no clear difference in {what}"
+def _unmarked(one: Comparison) -> str:
+    """Say of a metric that is not marked within what it is the same, or that it is undecided and what it may be."""
+    what = noun(metrics.find(one.metric))
+    if one.difference.is_equivalent:
+        return f"{what} {within([one])}"
+    before, after, unit = _pair(one)
+    looks_alike = one.difference.estimate.value == 0.0 or _size(one) < math.log(1.0 + MARGIN)
+    values = "" if looks_alike else f"{before} → {after}{unit}"
+    inside = ", ".join(part for part in (values, span([one])) if part)
+    return f"{what} undecided ({inside})" if inside else f"{what} undecided"
+
+
+def within(same: Sequence[Comparison]) -> str:
+    """Return within what share of the reference some differences are for certain, rounded up.
+
+    One that is zero in every run is equal.
+    """
+    reach = max(one.difference.reach or 0.0 for one in same)
+    if reach == 0.0:
+        return "equal"
+    step = 0.01 if reach >= 0.01 else 0.001
+    return f"within {percent(math.ceil(round(reach / step, 6)) * step)}"
+
+
+def span(undecided: Sequence[Comparison]) -> str:
+    """Return between which shares of the reference some differences are; nothing if that may be more than double."""
+    ends = [one.difference.estimate for one in undecided]
+    if any(one.difference.base <= 0.0 for one in undecided) or any(one.low is None for one in ends):
+        return ""
+    lows = [(one.difference.estimate.low or 0.0) / one.difference.base for one in undecided]
+    highs = [(one.difference.estimate.high or 0.0) / one.difference.base for one in undecided]
+    # What is no less than nothing falls by all of it at most.
+    low, high = max(min(lows), -1.0), max(highs)
+    return f"{100.0 * low:+.0f} to {100.0 * high:+.0f} %" if high <= 1.0 else ""
 
 
 def _is_shown(one: Comparison) -> bool:
@@ -140,4 +168,4 @@ def _pair(one: Comparison) -> tuple[str, str, str]:
     return texts[0], texts[1], f" {unit}" if unit else ""
 
 
-__all__ = ["ASKED", "TIMES", "Headline", "headlines", "noun", "percent"]
+__all__ = ["ASKED", "TIMES", "Headline", "headlines", "noun", "percent", "span", "within"]

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from aqmlab.results.brief import mark_of
+from aqmlab.results.headline import percent
+from aqmlab.results.marks import mark_of
 from aqmlab.results.metric_tables import COLUMNS, Column, cells, in_units
+from aqmlab.results.notes import notes
 from aqmlab.vocabulary import metrics
 
 if TYPE_CHECKING:
@@ -42,11 +44,20 @@ class HeatMap:
     scale: str
 
 
+def heat_notes(result: Result, maps: Sequence[HeatMap]) -> list[str]:
+    """Return the lines under the maps of a sweep, the last about its shades."""
+    shown = {one.column.metric for one in maps}
+    marks = {cell.mark for one in maps for row in one.rows for cell in row.values()}
+    own = [one for one in result.comparisons if one.metric in shown]
+    scales = ", ".join(f"{one.column.title.lower()} {one.scale}" for one in maps)
+    return [*notes(result, [one.column for one in maps], own, marks), f"Darker is worse: {scales}."]
+
+
 def heat_maps(result: Result) -> list[HeatMap]:
     """Return the maps of queue delay and goodput, those that any run has."""
     columns = [column for column in in_units(COLUMNS, result.shown_rows) if column.metric in SHOWN]
     columns.sort(key=lambda column: SHOWN.index(column.metric))
-    own = {(one.point, one.aqm, one.metric): one for one in result.comparisons}
+    own = {(one.point, one.aqm, one.metric): one.difference for one in result.comparisons}
     tables = [
         cells(result.aqms, [row for row in result.shown_rows if row.point == point], columns)
         for point in range(len(result.points))
@@ -109,9 +120,9 @@ def _shares(values: Values) -> dict[tuple[int, str], float]:
 
 def _scale(column: Column, values: Values, *, is_share: bool) -> str:
     if is_share:
-        return f"best of its setting to {max(LEAST_SHARE, *_shares(values).values()):.0%} less"
+        return f"best of its setting to {percent(max(LEAST_SHARE, *_shares(values).values()))} less"
     low, high = (f"{end * column.scale:.{column.decimals}f}" for end in (min(values.values()), max(values.values())))
     return f"{low} to {high}"
 
 
-__all__ = ["HeatCell", "HeatMap", "heat_maps"]
+__all__ = ["HeatCell", "HeatMap", "heat_maps", "heat_notes"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.results import swept
 from aqmlab.results.differences import QOE, Comparison
-from aqmlab.results.headline import ASKED, TIMES, Headline, noun, percent, unclear
+from aqmlab.results.headline import ASKED, TIMES, Headline, noun, percent, span, within
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.units import readable
 
@@ -43,7 +43,7 @@ def headlines(result: Result) -> list[Headline]:
         own = [one for one in result.comparisons if one.aqm == aqm]
         if own:
             parts = [part for name in (*ASKED, *QOE) if (part := _effects(result, own, name))]
-            words = "; ".join(parts) or f"no clear difference from {own[0].reference} in any setting"
+            words = "; ".join(parts) or f"nothing differs from {own[0].reference} beyond chance in any setting"
             found.append(Headline(aqm, own[0].reference, words))
     return found
 
@@ -87,8 +87,8 @@ def _effects(result: Result, comparisons: Sequence[Comparison], name: str) -> st
     several = len(result.seeds) > 1
     clear = [one for one in own if one.difference.is_distinguishable or not several]
     what = noun(metrics.find(name))
-    if not clear:
-        return unclear(own) if name in ASKED else ""
+    if not clear and name not in ASKED:
+        return ""
     parts = []
     for more, side in (
         ("less", [one for one in clear if one.difference.estimate.value < 0.0]),
@@ -96,6 +96,13 @@ def _effects(result: Result, comparisons: Sequence[Comparison], name: str) -> st
     ):
         if side:
             parts.append(f"{_size(side, more)} in {len(side)}")
+    same = [one for one in own if one not in clear and one.difference.is_equivalent]
+    undecided = [one for one in own if one not in clear and one not in same]
+    if same:
+        parts.append(f"{within(same)} in {len(same)}")
+    if undecided:
+        between = span(undecided)
+        parts.append(f"undecided in {len(undecided)}{f' ({between})' if between else ''}")
     return f"{what} {', '.join(parts)}"
 
 

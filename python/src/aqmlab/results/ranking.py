@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.results.differences import Comparison
+from aqmlab.results.marks import SAME, UNDECIDED, legend, mark_of
 from aqmlab.results.summary import Row
 from aqmlab.stats.statistics import Difference
 from aqmlab.vocabulary import metrics
+
+# What stands between two that are no different, in words.
+SIGNS = f"{legend(SAME + UNDECIDED)}, = equal in every run"
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,9 @@ class Ranking:
 
     @property
     def words(self) -> str:
-        """The order: ``<`` or ``>`` where two differ, ``≈`` without a clear difference, ``=`` if every run agrees.
+        """The order: ``<`` or ``>`` where two differ, ``≈`` if they are the same within 5 %, ``=`` if in every run.
+
+        Two of which the runs do not decide have ``?`` between them.
 
         What does not follow from the neighbours is added: ``a ≈ b ≈ c; a < c``.
         """
@@ -75,7 +81,7 @@ class Ranking:
         if self._differ(ahead, behind):
             return ">" if metrics.find(self.metric).better == "higher" else "<"
         pair = self.pairs.get((ahead, behind))
-        return "=" if pair is not None and pair.is_zero else "≈"
+        return "=" if pair is not None and pair.is_zero else mark_of(pair) or UNDECIDED
 
     def _differ(self, ahead: str, behind: str) -> bool:
         pair = self.pairs.get((ahead, behind))
@@ -126,4 +132,4 @@ def _ranking(
     return Ranking(point, metric, order, [order[start : end + 1] for start, end in spans], steps, pairs)
 
 
-__all__ = ["Ranking", "Step", "rankings"]
+__all__ = ["SIGNS", "Ranking", "Step", "rankings"]

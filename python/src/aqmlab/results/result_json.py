@@ -135,6 +135,7 @@ def _paired(difference: Difference) -> dict[str, Any]:
             "p": difference.p_value,
             "p_holm": difference.p_holm,
             "distinguishable": difference.is_distinguishable,
+            "equivalent": difference.is_equivalent,
         }
     )
 

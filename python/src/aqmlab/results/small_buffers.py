@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from aqmlab.results.frames import Frames
+from aqmlab.results.headline import percent
 from aqmlab.scenario import registry
 from aqmlab.scenario.registry import Discipline
 from aqmlab.vocabulary.units import Size
@@ -51,8 +52,9 @@ def _words(same: Sequence[SmallBuffer], points: Sequence[Mapping[str, Any]]) -> 
     worst = max(same, key=lambda one: one.lost)
     place = ", ".join(f"{name} {value}" for name, value in points[worst.point]["point"].items())
     where = f" at {place} ({len(same)} of {len(points)} settings)" if place else ""
+    lost = percent(worst.lost)
     return (
-        f"{worst.label} overflows a buffer of {worst.limit} and has {worst.lost:.0%} less goodput than {worst.best}"
+        f"{worst.label} overflows a buffer of {worst.limit} and has {lost} less goodput than {worst.best}"
         f"{where}; its own default is {worst.default}: try --aqm '{worst.instead}' --allow-unequal-buffers"
     )
 

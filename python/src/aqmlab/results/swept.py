@@ -21,8 +21,9 @@ SHOWN = ("qdelay_mean_ms", "goodput_mbit", "loss_ratio", "jain_index", "slowdown
 # A larger sweep is shown as best and worst scenarios instead of one table for each.
 MOST_TABLES = 6
 
-Side: TypeAlias = Literal["lower", "higher", "no clear difference"]
-NO_DIFFERENCE: Side = "no clear difference"
+Side: TypeAlias = Literal["lower", "higher", "the same within 5 %", "undecided"]
+SAME: Side = "the same within 5 %"
+UNDECIDED: Side = "undecided"
 
 
 def columns(points: Sequence[Mapping[str, str]]) -> dict[str, pl.Series]:
@@ -73,8 +74,7 @@ class Order:
         known = {side: places for side, places in self.sides.items() if places}
         if len(known) == 1:
             (side,) = known
-            of_all = "any scenario" if side == NO_DIFFERENCE else "all scenarios"
-            return f"{phrase}: {side} in {of_all}"
+            return f"{phrase}: {side} in all scenarios"
         total = sum(map(len, known.values()))
         parts: list[str] = []
         for side, places in known.items():
@@ -105,7 +105,7 @@ def orders(result: Result) -> list[Order]:
         for name in SHOWN:
             own = [one for one in result.comparisons if one.aqm == aqm and one.metric == name]
             if own:
-                sides: dict[Side, list[int]] = {"lower": [], "higher": [], NO_DIFFERENCE: []}
+                sides: dict[Side, list[int]] = {"lower": [], "higher": [], SAME: [], UNDECIDED: []}
                 for one in own:
                     sides[_side(one)].append(one.point)
                 found.append(Order(name, aqm, own[0].reference, sides))
@@ -130,5 +130,5 @@ def common(points: Sequence[Mapping[str, str]], every: Sequence[Mapping[str, str
 
 def _side(one: Comparison) -> Side:
     if not one.difference.is_distinguishable:
-        return NO_DIFFERENCE
+        return SAME if one.difference.is_equivalent else UNDECIDED
     return "higher" if one.difference.estimate.value > 0.0 else "lower"

@@ -38,6 +38,7 @@ RESERVED = (
         "p",
         "p_holm",
         "distinguishable",
+        "equivalent",
         "words",
     ),
     *("scenario", "time_s", "name", "value", "value_ns", "count", "share"),

@@ -21,6 +21,8 @@ from aqmlab.stats import student
 Reals: TypeAlias = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
+# Two means are equivalent if all of the interval of their difference is within this share of the one it is taken from.
+MARGIN = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Difference:
-    """A paired difference and its p-value; ``error`` is its standard error.
+    """A paired difference from ``base``, the mean of the reference, and its p-value; ``error`` is its standard error.
 
     Alone it has an interval of its own and no ``p_holm``. In a `family` it has Holm's corrected p-value, and an
     interval that holds the truth together with those of all the others.
@@ -55,11 +57,26 @@ class Difference:
     p_value: float | None
     p_holm: float | None = None
     error: float | None = None
+    base: float = 0.0
 
     @property
     def is_distinguishable(self) -> bool:
         """Whether the difference is significant at 5 % after the correction."""
         return self.p_holm is not None and self.p_holm < 1.0 - CONFIDENCE
+
+    @property
+    def reach(self) -> float | None:
+        """The farthest that the interval goes from zero, as a share of the base; unknown without an interval."""
+        low, high = self.estimate.low, self.estimate.high
+        if low is None or high is None:
+            return None
+        most = max(abs(low), abs(high))
+        return most / abs(self.base) if self.base else 0.0 if most == 0.0 else math.inf
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the two are shown to be the same within `MARGIN`, which a difference of no significance is not."""
+        return not self.is_distinguishable and self.reach is not None and self.reach <= MARGIN
 
     @property
     def is_zero(self) -> bool:
@@ -170,13 +187,14 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
     Equal differences in every run have no variance: p is then 1 (no difference) or 0.
     """
     differences = np.asarray(values, dtype=float) - np.asarray(reference, dtype=float)
-    estimate = mean(differences.tolist())
+    estimate, base = mean(differences.tolist()), float(np.mean(reference))
     if estimate.low is None:
-        return Difference(estimate, None)
+        return Difference(estimate, None, base=base)
     error = float(differences.std(ddof=1)) / len(differences) ** 0.5
     if error == 0.0:
-        return Difference(estimate, 1.0 if estimate.value == 0.0 else 0.0, error=0.0)
-    return Difference(estimate, student.two_sided(estimate.value / error, len(differences) - 1), error=error)
+        return Difference(estimate, 1.0 if estimate.value == 0.0 else 0.0, error=0.0, base=base)
+    p_value = student.two_sided(estimate.value / error, len(differences) - 1)
+    return Difference(estimate, p_value, error=error, base=base)
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,29 @@ from typing import Literal, TypeAlias
 from aqmlab.results import Result
 from aqmlab.results.differences import Comparison
 from aqmlab.results.headline import ASKED, noun
+from aqmlab.results.marks import MEANINGS, SAME, UNDECIDED, legend
 from aqmlab.suites.cards import KNOWN
 from aqmlab.suites.plan import OVER, Entry
 from aqmlab.suites.run import Outcome, Part, as_run
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.names import listed
 
-Side: TypeAlias = Literal["first", "better", "worse", "both", "equal", "absent"]
+Side: TypeAlias = Literal["first", "better", "worse", "both", "equal", "undecided", "absent"]
 OTHER = "*"
-SIGNS: Mapping[Side, str] = {"first": "first", "better": "▲", "worse": "▼", "both": "◆", "equal": "≈", "absent": "-"}
+SIGNS: Mapping[Side, str] = {
+    "first": "first",
+    "better": "▲",
+    "worse": "▼",
+    "both": "◆",
+    "equal": SAME,
+    "undecided": UNDECIDED,
+    "absent": "-",
+}
+# What they mean, for the terminal and the page.
+LEGEND = (
+    "▲ better, ▼ worse, ◆ better in one measure and worse in another, "
+    f"{legend(SAME + UNDECIDED)} (all tests of a scenario Holm-corrected)"
+)
 # A queue of less is none, and a link that is used less is not the bottleneck.
 LEAST_QUEUE_MS = 1.0
 LEAST_USED = 0.9
@@ -48,12 +62,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """A scenario: the measure of its numbers, a verdict for each contestant, and why nothing differs, if so."""
+    """A scenario: the measure of its numbers, a verdict for each contestant, and why nothing differs, if so.
+
+    Nothing is shown to differ either where it ``is_undecided``.
+    """
 
     entry: Entry
     measure: str
     verdicts: tuple[Verdict, ...]
     why: str
+    is_undecided: bool = False
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -78,7 +96,7 @@ def matrix(outcome: Outcome) -> list[MatrixRow]:
 
 
 def sentences(outcome: Outcome) -> list[str]:
-    """Return in three sentences who is better how often, who is worse where, and where nothing differs."""
+    """Return in sentences who is better how often, who is worse where, where nothing differs, and what is undecided."""
     rows, first = matrix(outcome), reference(outcome)
     others = [(place, one) for place, one in enumerate(outcome.contestants) if one != first]
     if not others:
@@ -96,9 +114,13 @@ def sentences(outcome: Outcome) -> list[str]:
         if any(row.sides[place] == "worse" for row in rows)
     ]
     found.append(f"Worse: {'; '.join(worse)}." if worse else "Worse: none in any scenario.")
-    alike = [f"{row.entry.section} {row.entry.name}" for row in rows if row.why]
-    if alike:
-        found.append(f"Nothing differs in {listed(alike[:MOST_NAMED])}{_more(alike)}.")
+    for what, own in (
+        ("Nothing differs in", [row for row in rows if row.why and not row.is_undecided]),
+        ("The seeds do not decide", [row for row in rows if row.is_undecided]),
+    ):
+        names = [f"{row.entry.section} {row.entry.name}" for row in own]
+        if names:
+            found.append(f"{what} {listed(names[:MOST_NAMED])}{_more(names)}.")
     return found
 
 
@@ -127,8 +149,15 @@ def _row(outcome: Outcome, part: Part) -> MatrixRow:
     first = wanted if wanted in known else known[0]
     measured = [one for one in part.entry.matters if OVER not in one and metrics.find(one).better] or list(ASKED)
     verdicts = tuple(_verdict(part.shown, label, first, measured) for label in labels)
-    alike = {one.side for one in verdicts} <= {"equal", "first", "absent"}
-    return MatrixRow(part.entry, noun(metrics.find(measured[0])), verdicts, _why(part.shown, measured) if alike else "")
+    sides = {one.side for one in verdicts}
+    name = noun(metrics.find(measured[0]))
+    if sides & {"better", "worse", "both"}:
+        return MatrixRow(part.entry, name, verdicts, "")
+    if why := _why(part.shown, measured):
+        return MatrixRow(part.entry, name, verdicts, why)
+    if "undecided" in sides:
+        return MatrixRow(part.entry, name, verdicts, f"{len(part.shown.seeds)} seeds do not decide", is_undecided=True)
+    return MatrixRow(part.entry, name, verdicts, MEANINGS[SAME])
 
 
 def _verdict(result: Result, aqm: str, first: str, measured: Sequence[str]) -> Verdict:
@@ -142,10 +171,11 @@ def _verdict(result: Result, aqm: str, first: str, measured: Sequence[str]) -> V
         for one, change in own
         if one.metric in measured and one.difference.is_distinguishable
     }
-    side: Side = "both" if len(sides) > 1 else "better" if "better" in sides else "worse" if sides else "equal"
+    side: Side = "both" if len(sides) > 1 else "better" if "better" in sides else "worse"
     clear = [one.metric for one, _ in own if one.metric in measured and one.difference.is_distinguishable]
     if not clear:
-        return Verdict(side)
+        asked = [one.difference for one, _ in own if one.metric in measured]
+        return Verdict("equal" if asked and all(one.is_equivalent for one in asked) else "undecided")
     decides = min(clear, key=measured.index)
     changes = [change for one, change in own if one.metric == decides and math.isfinite(change)]
     name = "" if decides == measured[0] else noun(metrics.find(decides))
@@ -161,7 +191,7 @@ def _turned(one: Comparison, aqm: str) -> tuple[Comparison, float]:
 
 
 def _why(result: Result, measured: Sequence[str]) -> str:
-    """Return why nothing differs in a scenario: nothing queues, nothing is signalled, or chance is as large."""
+    """Return why nothing differs in a scenario: nothing queues, or nothing is signalled; empty if neither."""
     means = {name: _largest(result, name) for name in ("qdelay_mean_ms", "utilization", "loss_ratio", "marks")}
     delay, used = means["qdelay_mean_ms"], means["utilization"]
     if delay is not None and delay < LEAST_QUEUE_MS:
@@ -172,7 +202,7 @@ def _why(result: Result, measured: Sequence[str]) -> str:
     tested = [one.difference for one in result.family if one.metric in measured]
     if tested and all(one.is_zero for one in tested):
         return "every run is the same under all of them"
-    return f"{len(result.seeds)} seeds: what differs is within chance"
+    return ""
 
 
 def _largest(result: Result, name: str) -> float | None:
@@ -180,4 +210,4 @@ def _largest(result: Result, name: str) -> float | None:
     return max(values) if values else None
 
 
-__all__ = ["OTHER", "SIGNS", "MatrixRow", "Verdict", "matrix", "notes", "reference", "sentences"]
+__all__ = ["LEGEND", "OTHER", "SIGNS", "MatrixRow", "Verdict", "matrix", "notes", "reference", "sentences"]

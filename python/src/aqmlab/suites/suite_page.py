@@ -14,7 +14,7 @@ from aqmlab.scenario import registry
 from aqmlab.suites import scenario_table
 from aqmlab.suites.cards import cards
 from aqmlab.suites.engines import headline
-from aqmlab.suites.matrix import matrix, reference, sentences
+from aqmlab.suites.matrix import LEGEND, matrix, reference, sentences
 from aqmlab.suites.overview import overview
 from aqmlab.suites.run import Outcome, Part
 from aqmlab.vocabulary.errors import InputError
@@ -43,6 +43,7 @@ def render(outcome: Outcome, drawn: dict[str, list[Figure]]) -> str:
         suite=outcome.suite,
         headline=headline(outcome),
         overview=overview(outcome),
+        legend=LEGEND,
         matrix=matrix(outcome),
         sentences=sentences(outcome),
         first=reference(outcome),

@@ -57,7 +57,7 @@ class Improvement:
             return f"beats the default by {size} of {metric.phrase} {ends}"
         if self.difference.is_distinguishable:
             return f"does not beat the default: {metric.phrase} is {size} higher {ends}"
-        return f"does not beat the default: no clear difference in {metric.phrase} {ends}"
+        return f"does not beat the default: undecided in {metric.phrase} {ends}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,78 @@
+"""What stands under a table with marks: what they mean, how far differences are known, and whether seeds are few."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from aqmlab.results.differences import Comparison, in_unit
+from aqmlab.results.marks import legend
+from aqmlab.results.metric_tables import Column
+from aqmlab.vocabulary import metrics
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+
+# With fewer a t-test among many finds little.
+FEW_SEEDS = 5
+ENOUGH_SEEDS = 10
+
+
+def notes(
+    result: Result, columns: Sequence[Column], comparisons: Sequence[Comparison], marks: Collection[str]
+) -> list[str]:
+    """Return the lines under a table, or under several, with these columns, differences and marks."""
+    return list(_notes(result, columns, comparisons, marks))
+
+
+def _notes(
+    result: Result, columns: Sequence[Column], comparisons: Sequence[Comparison], marks: Collection[str]
+) -> Iterator[str]:
+    if len(result.seeds) < 2:
+        yield "One seed: nothing is known about chance, so nothing is marked."
+        return
+    tested = [one for one in comparisons if one.difference.p_value is not None]
+    if not tested:
+        return
+    references = list(dict.fromkeys(one.reference for one in tested))
+    first = references[0] if len(references) == 1 else "its own in the first engine"
+    percentiles = any(metrics.find(column.metric).is_percentile for column in columns)
+    yield f"{legend(marks, first)}{'; percentiles untested' if percentiles else ''}."
+    bounds = [text for column in columns if (text := _bound(column, tested))]
+    if bounds:
+        yield f"95 % intervals of all differences together, at most: {', '.join(bounds)}."
+    if few := few_seeds(result):
+        yield few
+
+
+def few_seeds(result: Result) -> str:
+    """Return a warning if seeds are few; of one, which decides nothing, there is another."""
+    seeds = len(result.seeds)
+    if not 1 < seeds < FEW_SEEDS:
+        return ""
+    more = ENOUGH_SEEDS - seeds
+    return f"{seeds} seeds decide only the obvious; --seeds {ENOUGH_SEEDS} with the same --out adds {more}."
+
+
+def _bound(column: Column, tested: Sequence[Comparison]) -> str:
+    """How far from its difference an end of any interval of a column lies, with its unit."""
+    reach = 0.0
+    for one in tested:
+        estimate = one.difference.estimate
+        if one.metric == column.metric and estimate.low is not None and estimate.high is not None:
+            reach = max(reach, estimate.value - estimate.low, estimate.high - estimate.value)
+    if reach <= 0.0:
+        return ""
+    metric = metrics.find(column.metric)
+    scale = 100.0 if metric.is_share else column.scale
+    unit = in_unit(metric)(0.0).partition(" ")[2] if metric.is_share else column.unit.rpartition(", ")[2]
+    # Rounded up, so that it holds.
+    digits = -math.floor(math.log10(reach * scale))
+    value = math.ceil(reach * scale * 10.0**digits) / 10.0**digits
+    title = column.title if column.title[:2].isupper() or column.title == "Jain index" else column.title.lower()
+    text = f"{title} ±{value:.{max(digits, 0)}f}"
+    return f"{text} {unit}" if metric.unit or metric.is_share else text
+
+
+__all__ = ["few_seeds", "notes"]

@@ -13,7 +13,7 @@ from aqmlab.papers.verdicts import Verdict
 from aqmlab.scenario import aqm_texts, flows, links, registry
 from aqmlab.scenario.kinds import KINDS, RENAMED, TRANSPORTS
 from aqmlab.scenario.options import BY_NAME, OPTIONS
-from aqmlab.scenario.sweeps import Design, Range
+from aqmlab.scenario.sweeps import Range, points
 from aqmlab.scenario.topologies import KINDS as TOPOLOGIES
 from aqmlab.vocabulary.metrics import METRICS
 from aqmlab.vocabulary.renames import ARGUMENTS, COMMAND_OPTIONS, JSON_KEYS, SCENARIO_KEYS
@@ -30,6 +30,10 @@ class Notation:
     form: str
     examples: tuple[str, ...]
     read: Callable[[str], object]
+
+
+def _design(text: str) -> object:
+    return points({}, text, {}, {}, "")
 
 
 NOTATION = (
@@ -74,7 +78,7 @@ NOTATION = (
     ),
     Notation("named link", "NAME=KEY VALUE...", ("vdsl=rate 50mbit rtt 20ms",), links.parse),
     Notation("range of a sweep", "FROM..TO*N, or N and log", ("1ms..20ms*8", "1ms..100ms*8log"), Range.parse),
-    Notation("design of a sweep", "grid, latin*N or sobol*N", ("grid", "latin*30", "sobol*64"), Design.parse),
+    Notation("design of a sweep", "grid, latin*N or sobol*N", ("grid", "latin*30", "sobol*64"), _design),
 )
 
 RULES = [

@@ -17,6 +17,7 @@ import splice_tables
 
 import aqmlab
 from aqmlab.stats import statistics
+from aqmlab.vocabulary.units import parse_bytes
 
 FOLDER = Path(__file__).resolve().parents[1] / "experiments/data-center"
 README, GENERATED = FOLDER / "README.md", FOLDER / "generated"
@@ -230,7 +231,7 @@ def _thresholds() -> Iterator[str]:
             _mean(own["goodput_mbit"] / 1e3, 0),
         ]
         cells += [f"{own['buffer_max_bytes'].mean() / 1e3:.0f}", f"{own['buffer_drops'].mean():.0f} packets"]
-        yield f"| {k} | {' | '.join(cells)} |"
+        yield f"| {parse_bytes(k) / 1e3:.0f} kB | {' | '.join(cells)} |"
 
 
 def _feedback() -> Iterator[str]:

@@ -13,7 +13,7 @@ from browser import needs_browser, shown
 from conftest import ROOT
 
 import aqmlab
-from aqmlab import scenario
+from aqmlab import InputError, scenario
 from aqmlab.files import toml
 from aqmlab.scenario import cost, files, options, sweeps
 
@@ -57,7 +57,9 @@ def the_limits_are_those_of_the_page() -> None:
     assert (cost.MOST_RUNS, cost.MOST_EVENTS, cost.MEMORY_SHARE) == (20_000, 2e11, 0.5)
     assert "| runs | 20 000 |" in page
     assert "2e11" in page
-    assert f"at most {sweeps.LARGEST:_} points".replace("_", " ") in page
+    assert "at most 10 000 points" in page
+    with pytest.raises(InputError, match="has 10001 points; at most 10000 are allowed"):
+        sweeps.points({"load": [str(load) for load in range(10_001)]}, "grid", {}, {}, "")
     limits = (
         f"at most {toml.MOST_PARTS} parts",
         f"adds at most {options.MOST_FILLED:_} characters to an option and {options.MOST_FILLED_FILE:_} to",

@@ -13,37 +13,10 @@ from aqmlab import InputError, Result, plots, scenario
 from aqmlab.cli.details import details
 from aqmlab.results.swept import extremes, orders
 from aqmlab.scenario import sweeps
-from aqmlab.scenario.sweeps import Design, Range
 from aqmlab.stats import hypercube, sobol
 from aqmlab.vocabulary.units import parse_span
 
 PLAIN: dict[str, Any] = {"aqm": ["codel target $target", "fifo"], "rate": "10mbit"}
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("1ms..4ms*4", ["1ms", "2ms", "3ms", "4ms"]),
-        ("1ms..20ms*8", ["1ms", "3.714ms", "6.429ms", "9.143ms", "11.86ms", "14.57ms", "17.29ms", "20ms"]),
-        ("100kbit..100mbit*4log", ["100kbit", "1mbit", "10mbit", "100mbit"]),
-        ("1%..10%*4", ["1%", "4%", "7%", "10%"]),
-        ("10p..20p*3", ["10p", "15p", "20p"]),
-        ("1..10*4", ["1", "4", "7", "10"]),
-        ("1..100*5log", ["1", "3", "10", "32", "100"]),
-        ("0.5..2*4", ["0.5", "1", "1.5", "2"]),
-        # Rounded to whole packets, values that are equal count once.
-        ("1p..3p*9", ["1p", "2p", "3p"]),
-    ],
-)
-def a_range_has_its_values_at_equal_distances_or_ratios(text: str, values: list[str]) -> None:
-    found = Range.parse(text)
-    assert found is not None
-    assert found.values() == values
-
-
-@pytest.mark.parametrize("text", ["5ms", "start=0s..1s", "1ms..2mbit*4", "5*cubic:start=0s..1s", ".."])
-def what_is_no_range_stays_a_value(text: str) -> None:
-    assert sweeps.values(text) == [text]
 
 
 def all_combinations_come_in_the_order_of_the_names() -> None:
@@ -58,12 +31,41 @@ def all_combinations_come_in_the_order_of_the_names() -> None:
 
 @pytest.mark.parametrize("name", ["latin", "sobol"])
 def a_sample_has_a_value_of_its_own_in_every_layer(name: str) -> None:
-    swept = {"target": sweeps.values("0ms..16ms"), "load": ["1", "2", "3", "4"]}
-    rows = Design(name, 16).points_of(swept)
+    swept = {"target": "0ms..16ms", "load": ["1", "2", "3", "4"]}
+    rows = [values for _, values in sweeps.points(swept, f"{name}*16", {}, {}, "")]
     assert len(rows) == 16
-    layers = sorted(parse_span(row[0]) // 1_000_000 for row in rows)
+    layers = sorted(parse_span(row["target"]) // 1_000_000 for row in rows)
     assert layers == list(range(16))
-    assert [sum(row[1] == load for row in rows) for load in ("1", "2", "3", "4")] == [4, 4, 4, 4]
+    assert [sum(row["load"] == load for row in rows) for load in ("1", "2", "3", "4")] == [4, 4, 4, 4]
+
+
+def values_between_multiples_of_a_kilobyte_are_written_in_it() -> None:
+    # Of tc's notation: 1024 bytes.
+    rows = sweeps.points({"min": "8kb..64kb*3", "max": ["64kb"]}, "grid", {}, {}, "")
+    assert [point["min"] for point, _ in rows] == ["8kb", "36kb", "64kb"]
+
+
+def a_label_stands_for_what_it_reads_as() -> None:
+    named = {"kmin": {"8 kB": "8000b", "64 kB": "64000b"}}
+    with pytest.raises(InputError) as error:
+        sweeps.points(named, "grid", {}, {}, "file.toml: ")
+    assert str(error.value) == ("file.toml: sweep: kmin: '8 kB' stands for 8000b, but reads as 8kb: call it 8000b")
+    other = {"kmin": {"8kb": "8kb", "few": "8000b"}, "load": {"30%": "120%", "one": "1*cubic"}}
+    assert sweeps.points(other, "grid", {}, {}, "")[0] == (
+        {"kmin": "8kb", "load": "30%"},
+        {"kmin": "8kb", "load": "120%"},
+    )
+
+
+def values_of_python_become_text_in_labels() -> None:
+    import datetime
+
+    sweep = {"rtt": [datetime.timedelta(milliseconds=5)], "flows": [["1*cubic", "1*voip"]], "device_ring": [1, 8]}
+    rows = sweeps.points(sweep, "grid", {}, {}, "")
+    assert rows[1] == (
+        {"rtt": "5ms", "flows": "1*cubic + 1*voip", "device_ring": "8"},
+        {"rtt": datetime.timedelta(milliseconds=5), "flows": ["1*cubic", "1*voip"], "device_ring": 8},
+    )
 
 
 def sobol_points_are_those_of_joe_and_kuo() -> None:

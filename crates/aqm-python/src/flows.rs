@@ -145,11 +145,11 @@ pub(crate) fn flows() -> String {
 }
 
 fn transport(one: &Transport) -> Value {
-    let (summary, reference, carries, extension) = match one {
-        Transport::Udp => ("UDP: nothing reacts", "RFC 768", true, ""),
-        Transport::Tcp(info) => (info.summary, info.reference, info.carries, ""),
-        Transport::Rate(info) => (info.summary, info.reference, false, extension(info)),
-        Transport::Stack(info) => (info.summary, info.reference, false, ""),
+    let (reference, carries, extension) = match one {
+        Transport::Udp => ("RFC 768", true, ""),
+        Transport::Tcp(info) => (info.reference, info.carries, ""),
+        Transport::Rate(info) => (info.reference, false, extension(info)),
+        Transport::Stack(info) => (info.reference, false, ""),
     };
     let own: &[Preset] = if let Transport::Tcp(info) = one { info.profiles } else { &[] };
     let by_profile: Map<String, Value> = PROFILES
@@ -170,7 +170,7 @@ fn transport(one: &Transport) -> Value {
         "form": one.form().0,
         "extension": extension,
         "alias": one.alias(),
-        "summary": summary,
+        "summary": one.summary(),
         "reference": reference,
         "carries": carries,
         "keys": one.keys().iter().map(key).collect::<Value>(),

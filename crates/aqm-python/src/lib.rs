@@ -24,9 +24,11 @@ mod pmqecn;
 mod rates;
 mod run;
 mod scenario;
+mod schema;
 mod signals;
 mod stacks;
 mod stepper;
+mod sweeps;
 mod tables;
 mod units;
 
@@ -79,9 +81,13 @@ mod _native {
     #[pymodule_export]
     use crate::scenario::{resolve_scenario, topologies, topology_texts};
     #[pymodule_export]
+    use crate::schema::{experiment_schema, scenario_schema};
+    #[pymodule_export]
     use crate::signals::watch_signals;
     #[pymodule_export]
     use crate::stepper::Stepper;
+    #[pymodule_export]
+    use crate::sweeps::{SweptRange, read_quantities, sweep_points};
     #[pymodule_export]
     use crate::units::{
         bucket_width_ns, format_bytes, format_rate, format_span, parse_bytes, parse_fraction, parse_rate,

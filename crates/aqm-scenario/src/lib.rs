@@ -12,6 +12,8 @@ pub mod buffer;
 pub mod flows;
 pub mod options;
 pub mod resolve;
+pub mod schema;
+pub mod sweep;
 pub mod tc;
 pub mod topology;
 pub mod warmup;

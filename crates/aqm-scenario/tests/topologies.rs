@@ -228,7 +228,7 @@ fn a_wrong_file_is_refused_by_its_name_and_key() {
         (format!("{link}delay = \"5ms\"\nrate = \"0bit\""), "link 0: rate: '0bit' is zero"),
         (
             format!("{link}delay = \"5ms\"\naccess = \"backoff\""),
-            "link 0: access: is said by the link's kind, as kind =",
+            "link 0: access: the link's kind declares it: write kind = \"backoff\"",
         ),
         (format!("{link}delay = \"5ms\"\nboth = 3"), "link 0: both: '3' is neither true nor false"),
         (format!("{link}delay = \"5ms\"\nloss = \"200%\""), "link 0: loss: '200%' is"),

@@ -20,6 +20,7 @@ __all__ = [
     "Monitor",
     "Packet",
     "PathTrace",
+    "Range",
     "RateReceiver",
     "RateSender",
     "Run",
@@ -60,6 +61,7 @@ __all__ = [
     "disciplines",
     "drop_share",
     "estimate",
+    "experiment_schema",
     "flow_keys",
     "flows",
     "format_bytes",
@@ -85,11 +87,14 @@ __all__ = [
     "queue_metrics",
     "read_link",
     "read_option",
+    "read_quantities",
     "replay_link",
     "resolve_aqm",
     "resolve_scenario",
     "run",
+    "scenario_schema",
     "sketch",
+    "sweep_points",
     "tc_table",
     "tc_words",
     "timer_lateness",
@@ -472,6 +477,32 @@ def parse_span(text: str) -> int:
 def parse_bytes(text: str) -> int:
     """Read a number of bytes such as ``1500b`` or ``64kb`` (65536)."""
 
+def read_quantities(texts: Sequence[str]) -> tuple[str, str, float, list[float]] | None:
+    """Return the kind of some texts and their values in base units; nothing if they are not all of one kind.
+
+    The kind is the ending of its columns, its unit on an axis, and base units in one of these.
+    """
+
+def sweep_points(
+    entries: Sequence[tuple[str, Any]],
+    design: str,
+    draw: Callable[[str, int, int], list[list[float]]],
+    given: Sequence[str],
+    columns: Sequence[str],
+) -> tuple[list[list[str] | None], list[list[str]]]:
+    """Return what the values of each swept name are called, nothing of a range; and the texts of each point.
+
+    Entries are names with their values, all texts: one text, a list, or a table by name; values that belong together
+    are a table again. ``draw`` returns the shares of a sample by its kind, points and dimensions. ``given`` are names
+    that are not swept, ``columns`` those of results. Raises `InputError`.
+    """
+
+def experiment_schema() -> str:
+    """Return the JSON Schema of experiment files."""
+
+def scenario_schema() -> str:
+    """Return the JSON Schema of resolved scenarios."""
+
 def parse_size(text: str) -> tuple[int, bool]:
     """Read a queue size such as ``1000p`` or ``64kb``; return the number and whether it counts packets."""
 
@@ -616,6 +647,26 @@ class PathTrace:
         """Return columns of the payload that acknowledgments report; ``flow`` is that of the acknowledgments."""
     def losses(self) -> dict[str, bytes]:
         """Return columns of the payload that was sent again; ``is_beyond`` if it had passed the capture before."""
+
+@final
+class Range:
+    """All values between two, as ``1ms..20ms*8``, at equal distances or, with ``log``, at equal ratios."""
+
+    @staticmethod
+    def parse(text: str) -> Range | None:
+        """Read a range; nothing if the text is none. Raises `InputError`."""
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def count(self) -> int | None: ...
+    def at(self, share: float) -> str:
+        """Return the value at a share of the range, from 0 to 1."""
+    def values(self) -> list[str]:
+        """Return its values, ends included; those that are equal after rounding once."""
+    def by_ratio(self) -> Range:
+        """Return the same at equal ratios."""
 
 @final
 class LinkTrace:

@@ -47,6 +47,16 @@ impl Transport {
         }
     }
 
+    /// What it is, in a few words.
+    pub fn summary(&self) -> &'static str {
+        match self {
+            Transport::Udp => "UDP: nothing reacts",
+            Transport::Tcp(info) => info.summary,
+            Transport::Rate(info) => info.summary,
+            Transport::Stack(info) => info.summary,
+        }
+    }
+
     /// Another name for it, or nothing.
     pub fn alias(&self) -> &'static str {
         if let Transport::Tcp(info) = self { info.alias } else { "" }

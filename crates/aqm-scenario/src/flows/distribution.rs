@@ -106,10 +106,7 @@ pub(super) fn read(text: &str, unit: Kind, files: &dyn Files) -> Result<Read, In
         return Ok(Read { value, text });
     }
     let number = positive(text, unit)?;
-    Ok(Read {
-        value: Tree::one("constant", Tree::one("value", number.into())),
-        text: number::write(unit, number),
-    })
+    Ok(Read { value: Tree::one("constant", Tree::one("value", number)), text: number::write(unit, number) })
 }
 
 fn refused<'a>(

@@ -8,14 +8,29 @@ use serde_json::Value as Json;
 pub enum Tree {
     /// Anything without tables.
     Leaf(Json),
+    /// Values in order.
+    List(Vec<Tree>),
     /// A table.
     Table(Vec<(String, Tree)>),
 }
 
 impl Tree {
     /// A table with one entry.
-    pub(super) fn one(name: &str, value: Tree) -> Tree {
-        Tree::Table(vec![(name.to_owned(), value)])
+    pub(crate) fn one(name: &str, value: impl Into<Tree>) -> Tree {
+        Tree::table([(name, value.into())])
+    }
+
+    /// A table.
+    pub(crate) fn table<'a>(entries: impl IntoIterator<Item = (&'a str, Tree)>) -> Tree {
+        Tree::Table(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    /// A table with the entries of another behind its own.
+    pub(crate) fn and(mut self, other: Tree) -> Tree {
+        if let (Tree::Table(entries), Tree::Table(others)) = (&mut self, other) {
+            entries.extend(others);
+        }
+        self
     }
 
     /// The value as plain JSON, whose tables have an order of their own.
@@ -28,6 +43,7 @@ impl Serialize for Tree {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Tree::Leaf(json) => json.serialize(serializer),
+            Tree::List(values) => values.serialize(serializer),
             Tree::Table(entries) => serializer.collect_map(entries.iter().map(|(name, value)| (name, value))),
         }
     }

@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 /// Keys of a link beside those of its wire.
 const KEYS: [&str; 10] = ["from", "to", "rate", "delay", "queue", "back", "both", "medium", "kind", "name"];
-/// What a link's kind says, and how.
+/// What a link's kind declares, and how.
 const OF_KIND: [(&str, &str); 2] =
     [("access", "kind = \"backoff\""), ("until_arrival", "kind = \"turns until arrival\"")];
 /// A topology of ten thousand links takes one megabyte.
@@ -148,7 +148,7 @@ fn laid_out(name: &str, table: &Table, around: &Surroundings<'_>) -> Result<Layo
 fn add(layout: &mut Layout, ports: &mut BTreeSet<String>, entry: &Value) -> Result<(), InputError> {
     let entry = table(entry)?;
     if let Some((key, kind)) = OF_KIND.iter().find(|(key, _)| entry.contains_key(*key)) {
-        return Err(InputError::new(format!("is said by the link's kind, as {kind}")).within(*key));
+        return Err(InputError::new(format!("the link's kind declares it: write {kind}")).within(*key));
     }
     let of_wire = OPTIONS.iter().filter(|option| option.is_wire).map(|option| option.name);
     known("key", entry, &KEYS.into_iter().chain(of_wire).collect::<Vec<_>>())?;

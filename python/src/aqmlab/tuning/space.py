@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from aqmlab.scenario.registry import Spec
 from aqmlab.scenario.sweeps import Range
@@ -104,4 +104,4 @@ def _range(word: str) -> Range:
     if found is None or found.count is not None:
         raise about("aqm", f"'{word}' is not a range with two ends of one unit, as 5ms..40ms")
     is_wide = found.low > 0 and found.high / found.low > DECADE
-    return replace(found, is_log=True) if is_wide else found
+    return found.by_ratio() if is_wide else found

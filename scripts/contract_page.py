@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from aqmlab.cli.commands import LINES
+from aqmlab.papers.findings import Word
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.scenario import aqm_texts, flows, links, registry
 from aqmlab.scenario.kinds import KINDS, RENAMED, TRANSPORTS
@@ -132,7 +133,7 @@ SUMMARY = {
     "method": "of the interval",
 }
 # Of `reproduce` alone.
-CLAIMS = "`claims` (of `reproduce`): `id`, `preset`, `verdict`, `paper`, `measured`, `why`, `robustness`."
+CLAIMS = "`claims` (of `reproduce`): `id`, `preset`, `verdict`, `finding`, `paper`, `measured`, `why`, `robustness`."
 # Of Wi-Fi alone.
 NOT_MODELLED = "`not_modelled` (of results with stations): what the model of Wi-Fi leaves out."
 
@@ -166,7 +167,11 @@ def sections() -> Iterator[Section]:
         NOT_MODELLED,
         "",
     ]
-    says += ["Verdicts: " + ", ".join(f"*{one.value}*" for one in Verdict) + "."]
+    in_part = [f"*{one.value}*" for one in Word if one.value not in [*Verdict]]
+    says += [
+        "Verdicts: " + ", ".join(f"*{one.value}*" for one in Verdict) + ".",
+        "`finding` has the same words, but for *reproduced in part* one of these: " + ", ".join(in_part) + ".",
+    ]
     parts = (("Key", DOCUMENT), ("Key of a run", RUN), ("Key of the summary", SUMMARY))
     yield "JSON", says, [((head, "Meaning"), [(f"`{k}`", v) for k, v in keys.items()]) for head, keys in parts]
     known = [(f"`{one.name}`", one.unit or "1") for one in METRICS if not one.observer]

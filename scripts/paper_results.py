@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Keep what the full form of a paper gave, and write the tables of its statements from it.
+"""Keep what the full form of a paper gave, and write the tables of its claims from it.
 
     aqmlab reproduce large-network --json result.json
     scripts/paper_results.py result.json
 
 Writes experiments/PAPER/generated (see `aqmlab.papers.generated`) for the papers and presets of the results, and in
-each README the headline statements between its two marks. Without a result only statements are rewritten.
+each README the sentence on the main claim and the headline claims, each between two marks. Without a result only these
+are rewritten.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from aqmlab import papers
 from aqmlab.papers import generated, statements, summary
 
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
+OPENING = ("<!-- main claim: written by scripts/paper_results.py -->", "<!-- end of main claim -->")
 BEGIN, END = "<!-- claims: written by scripts/paper_results.py -->", "<!-- end of claims -->"
 
 
@@ -37,9 +39,10 @@ def keep(document: dict[str, Any]) -> None:
 
 
 def written(readme: str, paper: papers.Paper) -> str:
-    """Return a README with the table between its marks rewritten."""
-    table = statements.headline(summary.of_folder(paper), paper)
-    return splice_tables.replaced(readme, BEGIN, END, table)
+    """Return a README with what stands between its marks rewritten."""
+    table = summary.of_folder(paper)
+    opened = splice_tables.replaced(readme, *OPENING, statements.opening(table, paper))
+    return splice_tables.replaced(opened, BEGIN, END, statements.headline(table, paper))
 
 
 def main() -> None:

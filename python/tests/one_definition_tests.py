@@ -112,7 +112,8 @@ def the_table_of_a_readme_is_that_of_what_is_kept(name: str) -> None:
     assert all(f"| {claim.says} |" in page for claim in paper.claims)
     rows = [line.split(" | ")[:2] for line in _between(readme, results.BEGIN, results.END)]
     says = {claim.id: claim.says for claim in paper.claims}
-    assert rows == [[f"| `{one}`", says[one]] for one in paper.summary.headline]
+    named = {one: f"| `{one}`{' **main**' * (one == paper.summary.main)}" for one in paper.summary.headline}
+    assert rows == [[named[one], says[one]] for one in paper.summary.headline]
     assert len(readme.split()) <= MOST_WORDS
 
 

@@ -18,6 +18,7 @@ from aqmlab.files import shipped
 from aqmlab.files.documents import Table
 from aqmlab.papers import cards, claims, generated, run_paper, searching, summary
 from aqmlab.papers.claim_tables import ClaimTable
+from aqmlab.papers.findings import Word
 from aqmlab.papers.paper import Paper, load
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
@@ -34,9 +35,10 @@ FACTORS = tuple(
     for name, levels in (("core", "abcd"), ("list", "xy"), ("noise", "012"))
 )
 ALL: list[Setting] = list(itertools.product(*(factor.levels for factor in FACTORS)))
-HELD, REFUTED = Grade("reproduced", True, True), Grade("not reproduced", False, False)
-UNTESTED = Grade("not testable", False, False, False)
-UNDECIDED = Grade("inconclusive", False, False, is_decided=False)
+HELD = Grade("reproduced", True, True, shown="reproduced")
+REFUTED = Grade("not reproduced", False, False, shown="not reproduced")
+UNTESTED = Grade("not testable", False, False, False, shown="not testable")
+UNDECIDED = Grade("inconclusive", False, False, is_decided=False, shown="inconclusive")
 
 
 def _space(grade: Callable[[Setting], Grade], **presets: Setting) -> Space:
@@ -52,7 +54,7 @@ def the_factor_that_decides_is_named_with_its_share() -> None:
     reach = space.reaches["c-1"]
     assert (reach.holding, reach.tested, reach.share) == (12, 24, 0.5)
     assert [(one.factor, one.share) for one in reach.deciding] == [("core", pytest.approx(1.0))]
-    assert [(one.preset, one.changes, one.to) for one in reach.flips] == [
+    assert [(one.preset, one.changes, one.grade.word) for one in reach.flips] == [
         ("printed", (("core", "c"),), "not reproduced"),
         ("printed", (("core", "d"),), "not reproduced"),
     ]
@@ -82,7 +84,7 @@ def a_preset_outside_the_sample_speaks_against_it() -> None:
     space = _space(lambda setting: HELD if setting == ("d", "y", "2") else REFUTED, own=("d", "y", "2"))
     space = replace(space, sample=[one for one in ALL if one[0] in "ab"])
     reach = space.reaches["c-1"]
-    assert (reach.holding, reach.tested, reach.flips[0].to) == (0, 12, "not reproduced")
+    assert (reach.holding, reach.tested, reach.flips[0].grade.word) == (0, 12, "not reproduced")
     assert "; but it does in own; own becomes not reproduced with " in reach.sentence
     assert "of 1 statements 0 hold in all, 0 in none, 1 in some" in cards.opening(space)
 
@@ -385,9 +387,10 @@ def a_preset_may_be_left_out_of_the_quick_form(
     assert quick.left_out == ["far"]
     table = summary.of_reproduction(quick)
     assert {one.id for one in table} == {one["id"] for one in stored}
-    differ = [one for one in table if one.verdict != Verdict.NOT_TESTABLE]
+    differ = [one for one in table if one.here.word != Word.NOT_TESTABLE]
     assert len(differ) >= 2
-    assert all(one.others == {"far": Verdict.NOT_TESTABLE} for one in differ)
+    found = [(each.presets, each.word, each.is_stored) for one in differ for each in one.others]
+    assert found == [(("far",), Word.NOT_TESTABLE, True)] * len(differ)
 
 
 def scenarios_that_share_a_run_get_their_own_measures_of_it(folder: Path, simulator: Simulator, tmp_path: Path) -> None:
@@ -477,7 +480,7 @@ def a_bound_in_a_unit_is_shaded_where_it_lies_in_each_preset(folder: Path) -> No
         name: Judgement(claim, one.verdict, "", (one,), {}) for name, one in zip(("near", "far"), checks, strict=True)
     }
     unmeasured = Reproduction(paper, {name: {} for name in judged}, {}, True, None, None, ())
-    (card,) = cards.cards([ClaimTable(claim, (), (), judged, {})], unmeasured)
+    (card,) = cards.cards([ClaimTable(claim, (), (), judged, dict.fromkeys(judged, Word.REPRODUCED), {})], unmeasured)
     assert card.chart is not None
     near, far = card.chart.rows[0].marks
     assert near.least == far.least == 0.0

@@ -20,17 +20,9 @@ if TYPE_CHECKING:
 
     from aqmlab.papers import Reproduction
     from aqmlab.papers.paper import Paper
-    from aqmlab.papers.summary import Line
 
 # More names of measures and factors are on the page alone, or with -v.
 MOST_NAMES = 12
-STYLES = {
-    "reproduced": "green",
-    "reproduced in part": "yellow",
-    "inconclusive": "cyan",
-    "not reproduced": "red",
-    "not testable": "dim",
-}
 
 
 def reproduce(
@@ -163,15 +155,20 @@ def reproduce(
 
 
 def _listed(papers: Sequence[Paper], *, verbose: bool) -> RenderableType:
-    """Return the papers, each with its number of claims and its title; verbosely also authors and presets."""
+    """Return the papers, each with its number of claims, title and main claim; verbosely also authors and presets."""
     from rich.console import Group
     from rich.padding import Padding
+
+    from aqmlab.papers import main_claim, summary
 
     parts: list[RenderableType] = []
     for one in papers:
         parts.append(Text.assemble((one.name, "bold"), f" ({len(one.claims)} claims)"))
-        below = [one.title, one.reference, f"Presets: {listed([*one.presets])}"] if verbose else [one.title]
-        parts += [Padding(Text(line), (0, 0, 0, 4)) for line in below]
+        main = main_claim.of(summary.of_folder(one))
+        below = [one.title, *([main_claim.brief(main)] if main else [])]
+        below += [one.reference, f"Presets: {listed([*one.presets])}"] if verbose else []
+        lines = [Text(line, no_wrap=not verbose, overflow="ellipsis") for line in below]
+        parts += [Padding(line, (0, 0, 0, 4)) for line in lines]
     hint = "aqmlab reproduce PAPER --quick runs one; its table names each claim. Authors and presets: -v."
     return Group(*parts, "", Text(hint, style="dim"))
 
@@ -188,20 +185,23 @@ def _document(found: list[Reproduction]) -> str:
 def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     from rich.console import Group
 
+    from aqmlab.cli.claim_lines import STYLES, claims
     from aqmlab.cli.search import shown as searched
-    from aqmlab.papers import cards, glossary, summary
+    from aqmlab.papers import cards, glossary, main_claim, summary
     from aqmlab.papers.claim_tables import counts
     from aqmlab.papers.verdicts import by_chance
 
     paper = reproduction.paper
     parts: list[RenderableType] = [Text(paper.title, style="bold"), Text(paper.reference, style="dim"), ""]
-    parts += [Text(paper.summary.text), ""] if paper.summary.text else []
     lines = summary.of_reproduction(reproduction)
-    parts += (
-        [_summary(lines, summary.heads(paper, reproduction.presets)), "", Text(summary.KEY, style="dim"), ""]
-        if lines
-        else []
-    )
+    alone = cards.alone(reproduction)
+    if lines:
+        main = main_claim.of(lines)
+        preset = f"Preset {lines[0].preset}: {paper.presets[lines[0].preset].says}."
+        parts += [Text(preset, style="dim"), "", claims(lines, verbose=verbose or bool(alone))]
+        parts += [Text(main_claim.sentence(main, paper, "")), ""] if main and not alone else []
+        parts += [Text(f"In the full form: {paper.summary.text}"), ""] if paper.summary.text and not alone else []
+        parts += [Text(summary.KEY, style="dim"), ""]
     names = glossary.of_table(paper, lines)
     if len(names) <= MOST_NAMES or verbose:
         parts += [Text(f"{name}: {meaning}", style="dim") for name, meaning in names]
@@ -210,21 +210,21 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
             Text("The page explains the names of measures and factors, below its table; -v here.", style="dim")
         )
     parts.append("")
-    parts += [
-        part for text in (cards.alone(reproduction), cards.limits(reproduction)) if text for part in (Text(text), "")
-    ]
+    parts += [part for text in (alone, cards.limits(reproduction)) if text for part in (Text(text), "")]
     opening = cards.opening(reproduction.space)
     parts += [Text(opening), ""] if opening else []
     parts += _details(reproduction) if verbose or not lines else []
-    for preset, judgements in reproduction.counted.items():
-        total = Text.assemble((preset, "bold"), f" ({paper.presets[preset].says}): ")
-        present = [(verdict, n) for verdict, n in counts(judgements).items() if n]
-        for place, (kind, n) in enumerate(present):
-            total.append(f"{n} {kind}", style=STYLES[kind])
-            total.append(", " if place + 1 < len(present) else f" of {len(judgements)} claims")
+    # Of claims alone everything is said.
+    counted = {} if alone and lines else reproduction.counted
+    for preset, judgements in counted.items():
+        total = Text.assemble((preset, "bold"), f" ({paper.presets[preset].says}), {len(judgements)} claims: ")
+        present = [(word, n) for word, n in counts(judgements).items() if n]
+        for place, (word, n) in enumerate(present):
+            total.append(f"{word} {n}", style=STYLES[word])
+            total.append("; " if place + 1 < len(present) else "")
         parts.append(total)
     # The same number of claims: the same for every preset.
-    chances = dict.fromkeys(by_chance(judgements) for judgements in reproduction.counted.values())
+    chances = dict.fromkeys(by_chance(judgements) for judgements in counted.values())
     parts += [Text(chance, style="dim") for chance in chances] if verbose else []
     if reproduction.search:
         parts += ["", searched(reproduction.search)]
@@ -235,25 +235,9 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
     return Group(*parts, "")
 
 
-def _summary(lines: Sequence[Line], heads: Sequence[str]) -> RenderableType:
-    """Return the statements of a paper, each with its number, ours and the verdict."""
-    table = _table()
-    table.expand = True
-    for head, share in zip(heads, (6, 3, 7, 5, 4), strict=True):
-        table.add_column(head, overflow="fold", ratio=share)
-    for place, one in enumerate(lines):
-        if place and lines[place - 1].is_headline and not one.is_headline:
-            table.add_row()
-            table.add_row(Text("Further statements", style="bold"))
-        verdict = Text(one.judged, style=STYLES[one.verdict])
-        paper, ours = ("\n".join(lines) for lines in (one.paper, one.ours))
-        says = Text.assemble(one.says, (f" ({one.id})", "dim"))
-        table.add_row(says, Text(paper), Text(ours), verdict, Text(one.sensitive, style="dim"))
-    return table
-
-
 def _details(reproduction: Reproduction) -> list[RenderableType]:
     """Return each claim with the numbers of every preset, and the assumptions."""
+    from aqmlab.cli.claim_lines import STYLES
     from aqmlab.papers import cards
     from aqmlab.papers.claim_tables import claim_tables, live_tables, mechanism_tables
 
@@ -270,15 +254,15 @@ def _details(reproduction: Reproduction) -> list[RenderableType]:
             table.add_row(
                 name, *(Text.assemble(one.value, (f" ± {one.half}" if one.half else "", "dim")) for one in cells)
             )
-        verdicts = [claim.judgements[name].verdict if name in claim.judgements else None for name in claim.columns]
+        verdicts = [claim.words.get(name) for name in claim.columns]
         table.add_row("verdict", *(Text(str(one or ""), style=STYLES[one] if one else "") for one in verdicts))
         if claim.full:
             full = [claim.full.get(name) for name in claim.columns]
-            table.add_row("full form", *(Text(str(one or ""), style="dim") for one in full))
+            table.add_row("stored", *(Text(str(one or ""), style="dim") for one in full))
         parts.append(table)
         plain = cards.plain(claim, reproduction)
         parts += [Text(f"{name}: {text}" if name and len(plain) > 1 else text) for name, text in plain.items()]
-        judged = [(name, one) for name, one in claim.judgements.items() if str(one.verdict) != "reproduced"]
+        judged = [(name, one) for name, one in claim.judgements.items() if claim.words[name] != "reproduced"]
         parts += [Text(f"{name}: {one.why}", style="dim") for name, one in judged]
         reach = cards.strip(claim.claim.id, reproduction.space)
         parts += [Text(f"robustness: {reach.says}", style="dim")] if reach else []

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.papers.claim_tables import ClaimTable, counted_tables, counts
+from aqmlab.papers.findings import Word
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.verdicts import Check, Judgement, Ratio, Verdict
+from aqmlab.papers.verdicts import Check, Ratio, Verdict
 from aqmlab.search import Reach, Space, flipped
 from aqmlab.vocabulary.names import listed
 
@@ -58,7 +59,7 @@ class Chart:
 class Tile:
     """A configuration in the strip; its letter is that of its preset, if no other begins with it."""
 
-    verdict: Verdict
+    verdict: Word
     presets: tuple[str, ...]
     words: str
     letter: str
@@ -136,16 +137,16 @@ class Overview:
     Attributes:
         counts: how many claims have each verdict, by preset.
         mostly: how many claims hold in half of the configurations or more, of those that can judge them.
-        lines: per claim its name, its words, its judgements by preset, and its strip.
+        lines: per claim its table and its strip.
 
     """
 
     name: str
     reproduction: Reproduction
     opening: str
-    counts: Mapping[str, Mapping[Verdict, int]]
+    counts: Mapping[str, Mapping[Word, int]]
     mostly: str
-    lines: tuple[tuple[str, str, Mapping[str, Judgement], Strip | None], ...]
+    lines: tuple[tuple[ClaimTable, Strip | None], ...]
 
 
 def overview(reproduction: Reproduction) -> Overview:
@@ -163,7 +164,7 @@ def overview(reproduction: Reproduction) -> Overview:
         opening(space),
         {preset: counts(found) for preset, found in reproduction.counted.items()},
         f"{sum(share >= 0.5 for share in shares)} of {len(shares)}" if shares else "",
-        tuple((one.claim.id, one.claim.says, one.judgements, strip(one.claim.id, space)) for one in tables),
+        tuple((one, strip(one.claim.id, space)) for one in tables),
     )
 
 
@@ -196,7 +197,10 @@ def alone(reproduction: Reproduction) -> str:
     """Return a sentence on what remains open about claims that were run without the others; empty for all of them."""
     if reproduction.paper.needed is None:
         return ""
-    return "Only these claims were run: their verdicts are not corrected for the number of the paper's other claims."
+    return (
+        "Only these claims were run: this run's verdicts are not corrected for the number of the paper's other claims, "
+        "the stored ones are."
+    )
 
 
 def limits(reproduction: Reproduction) -> str:
@@ -212,9 +216,9 @@ def limits(reproduction: Reproduction) -> str:
     where = " in some preset" if claims and len(reproduction.presets) > 1 else ""
     has_full = any(one.full for one in tables)
     full = (
-        "the full form's verdict stands beside its own"
+        "the stored verdict of the full form stands beside its own"
         if has_full
-        else "verdicts of the full form are not kept with it"
+        else "verdicts of the full form are not stored with it"
     )
     without = f" It does not run {listed(reproduction.left_out)}." if reproduction.left_out else ""
     return f"The quick form, with fewer seeds or points, {decided}{where}; {full}.{without}"
@@ -288,17 +292,17 @@ def _tick(ratio: float) -> str:
 
 
 def _lines(reach: Reach, space: Space, deciding: str) -> tuple[tuple[str, tuple[Tile, ...]], ...]:
-    order = [*Verdict]
+    order = [*Word]
     shown = [cell for cell in reach.cells if cell.sampled or cell.presets]
     letters = [name[0] for name in space.search.presets]
-    shown.sort(key=lambda cell: order.index(Verdict(cell.grade.word)))
+    shown.sort(key=lambda cell: order.index(Word(cell.grade.shown)))
 
     def tiles(level: str | None, place: int) -> tuple[Tile, ...]:
         return tuple(
             Tile(
-                Verdict(cell.grade.word),
+                Word(cell.grade.shown),
                 cell.presets,
-                f"{space.words(cell.setting)}: {cell.grade.word}",
+                f"{space.words(cell.setting)}: {cell.grade.shown}",
                 next((one[0] for one in cell.presets if letters.count(one[0]) == 1), ""),
             )
             for cell in shown

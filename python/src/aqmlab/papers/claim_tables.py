@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.papers.claims import Claim
+from aqmlab.papers.findings import Finding, Word
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.verdicts import Judgement, Verdict
+from aqmlab.papers.verdicts import Judgement
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary.metrics import number
 
@@ -24,14 +26,16 @@ class Cell:
 class ClaimTable:
     """A claim: a line per operand with the paper's number and that of each preset, and the verdicts.
 
-    ``full`` are the verdicts of the full form that are stored with the paper, beside those of a quick one.
+    ``words`` are the verdicts as shown, ``full`` those of the full form that are stored with the paper, beside a quick
+    one.
     """
 
     claim: Claim
     columns: tuple[str, ...]
     lines: tuple[tuple[str, tuple[Cell, ...]], ...]
     judgements: dict[str, Judgement]
-    full: Mapping[str, Verdict]
+    words: Mapping[str, Word]
+    full: Mapping[str, Word]
 
 
 def claim_tables(reproduction: Reproduction) -> list[ClaimTable]:
@@ -54,9 +58,10 @@ def counted_tables(reproduction: Reproduction) -> list[ClaimTable]:
     return _tables(reproduction, reproduction.counted)
 
 
-def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
+def counts(judgements: Sequence[Judgement]) -> dict[Word, int]:
     """Return how many claims have each verdict, in the order of the verdicts."""
-    return {verdict: sum(one.verdict == verdict for one in judgements) for verdict in Verdict}
+    found = Counter(Finding.of(one).word for one in judgements)
+    return {word: found[word] for word in Word}
 
 
 def cell(value: float | None, half: float | None) -> Cell:
@@ -81,8 +86,9 @@ def _table(claim: Claim, judgements: dict[str, Judgement], reproduction: Reprodu
         lines.append((side.text, (*given, *cells)))
     columns = (*(("paper",) if claim.paper else ()), *judgements)
     known = {preset: reproduction.full_form(claim.id, preset) for preset in judgements}
-    full = {preset: verdict for preset, verdict in known.items() if verdict}
-    return ClaimTable(claim, columns, tuple(lines), judgements, full)
+    full = {preset: one.word for preset, one in known.items() if one}
+    words = {preset: Finding.of(one).word for preset, one in judgements.items()}
+    return ClaimTable(claim, columns, tuple(lines), judgements, words, full)
 
 
 def _given(claim: Claim, name: str) -> Cell:

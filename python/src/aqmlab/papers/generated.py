@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import disk
+from aqmlab.papers.findings import Finding, Part
 from aqmlab.papers.verdicts import Verdict
 from aqmlab.vocabulary.errors import InputError, unknown
 
@@ -34,38 +35,10 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a claim at a point of its sweep.
-
-    ``paper`` and ``value`` are the difference of both sides as a share of the right one, where there is such a share;
-    ``low`` and ``high`` the 95 % interval of ours.
-    """
-
-    expected: str
-    at: str
-    verdict: Verdict
-    holds: bool
-    paper: float | None
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A verdict with its parts, and the means of the operands that were measured at one point."""
-
-    verdict: Verdict
-    why: str
-    parts: tuple[Part, ...] = ()
-    means: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Generated:
     """All that is stored of a paper: verdicts by preset and claim, and the robustness of each claim."""
 
-    verdicts: Mapping[str, Mapping[str, Stored]] = field(default_factory=dict)
+    verdicts: Mapping[str, Mapping[str, Finding]] = field(default_factory=dict)
     robustness: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -82,11 +55,11 @@ def read(folder: Path, claims: Iterable[str], presets: Iterable[str]) -> Generat
     for row in _rows(place / PARTS, known):
         parts.setdefault((row["preset"], row["claim"]), []).append(_part(row))
     means = _means(_read(place / MEASURED))
-    found: dict[str, dict[str, Stored]] = {preset: {} for preset in known["preset"]}
+    found: dict[str, dict[str, Finding]] = {preset: {} for preset in known["preset"]}
     for row in _rows(place / VERDICTS, known):
         place_of = (row["preset"], row["claim"])
         of = tuple(parts.get(place_of, ()))
-        found[row["preset"]][row["claim"]] = Stored(
+        found[row["preset"]][row["claim"]] = Finding(
             Verdict(row["verdict"]), row.get("why") or "", of, means.get(place_of, {})
         )
     file = place / ROBUSTNESS
@@ -185,4 +158,4 @@ def _digits(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 
-__all__ = ["FOLDER", "Generated", "Part", "Stored", "read", "write"]
+__all__ = ["FOLDER", "Generated", "read", "write"]

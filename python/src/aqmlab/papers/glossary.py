@@ -30,14 +30,14 @@ def of_table(paper: Paper, lines: Sequence[Line]) -> list[tuple[str, str]]:
         if claim.id not in shown:
             continue
         for name, measure in claim.measures.items():
-            if name and _has(shown[claim.id].ours, name):
+            if name and _has(shown[claim.id].texts, name):
                 meanings.setdefault(name, {}).setdefault(in_words(measure), []).append(claim.id)
     measures = [
         (name if len(found) == 1 else f"{name} ({', '.join(claims)})", words)
         for name, found in meanings.items()
         for words, claims in found.items()
     ]
-    sensitive = [line.sensitive for line in lines]
+    sensitive = [text for line in lines for text in (line.settings, line.factors)]
     factors = [(one.name, _lower(one.says)) for one in paper.factors if one.says and _has(sensitive, one.name)]
     return measures + factors
 

@@ -12,6 +12,7 @@ from aqmlab.files import disk
 from aqmlab.papers import (
     cards,
     glossary,
+    main_claim,
     paper_figures,
     provenance,
     scenario_tables,
@@ -21,10 +22,11 @@ from aqmlab.papers import (
     workspace,
 )
 from aqmlab.papers.claim_tables import Cell, cell, claim_tables, counts, live_tables, mechanism_tables
+from aqmlab.papers.findings import MEANINGS, Word
 from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
-from aqmlab.papers.verdicts import MEANINGS, Verdict, by_chance
+from aqmlab.papers.verdicts import Verdict, by_chance
 from aqmlab.report import rendered
 
 if TYPE_CHECKING:
@@ -38,12 +40,18 @@ FRONT = "index.html"
 Same: TypeAlias = "list[tuple[str, Figure, Markup]]"
 # Numbers of figures in the place of a claim, as in "Figures 1 and 3, section 2".
 _NUMBERED = re.compile(r"Figures? ([\d, and]+)")
-CLASSES = {
-    Verdict.REPRODUCED: "good",
+CLASSES: Mapping[str, str] = {
+    Word.REPRODUCED: "good",
+    Word.OTHER_SIZE: "half",
+    Word.NO_SIZE: "half",
+    Word.UNTESTED: "half",
+    Word.FAILS: "bad part",
+    Word.REVERSED: "bad part",
+    Word.INCONCLUSIVE: "open",
+    Word.NOT_REPRODUCED: "bad",
+    Word.NOT_TESTABLE: "open",
+    # Of a single part: it holds with another size.
     Verdict.IN_PART: "half",
-    Verdict.INCONCLUSIVE: "open",
-    Verdict.NOT_REPRODUCED: "bad",
-    Verdict.NOT_TESTABLE: "open",
 }
 
 
@@ -87,16 +95,19 @@ def render_page(
             drawing = search_page.placed(figure, paper.name, single_file=single_file)
             shown.setdefault(figure.title, []).append((preset, figure, drawing))
     of_claims = _of_claims(paper, shown)
+    lines = summary.of_reproduction(reproduction)
+    main = main_claim.of(lines)
     placed = {title for found in of_claims.values() for title, _ in found}
     return rendered(
         __file__,
         "paper.html",
         reproduction=reproduction,
         paper=paper,
-        lines=summary.of_reproduction(reproduction),
+        lines=lines,
+        main=main_claim.sentence(main, paper, "") if main else "",
         heads=summary.heads(paper, reproduction.presets),
         key=summary.KEY,
-        names=glossary.of_table(paper, summary.of_reproduction(reproduction)),
+        names=glossary.of_table(paper, lines),
         meanings=MEANINGS,
         opening=cards.opening(space),
         limits=" ".join(text for text in (cards.alone(reproduction), cards.limits(reproduction)) if text),
@@ -127,7 +138,7 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
         "front.html",
         papers=overviews,
         classes=CLASSES,
-        verdicts=[verdict for verdict in Verdict if any(counted[verdict] for counted in found)],
+        verdicts=[word for word in Word if any(counted[word] for counted in found)],
     )
 
 

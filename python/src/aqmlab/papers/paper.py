@@ -59,14 +59,15 @@ class Preset:
 class Summary:
     """A paper in three sentences: what it proposes, what was found of it, and what that depends on.
 
-    ``headline`` names the claims of the paper's title and abstract, whatever came out of them, and those of which the
-    sentences speak: tables begin with them. ``reproduced`` and ``failed`` name the claims that the second
-    sentence speaks of.
+    ``main`` is the paper's main claim. ``headline`` names the claims of its title and abstract, whatever came out of
+    them, and those of which the sentences speak: tables begin with them. ``reproduced`` and ``failed`` name the claims
+    that the second sentence speaks of.
     """
 
     proposes: str = ""
     found: str = ""
     depends: str = ""
+    main: str = ""
     headline: tuple[str, ...] = ()
     reproduced: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
@@ -234,6 +235,9 @@ def load(folder: Path) -> Paper:
     for claim in paper.summary.headline:
         if claim not in ids:
             raise InputError(f"{folder / FILE}: summary: headline: {unknown('claim', claim, ids)}")
+    if paper.summary.main and paper.summary.main not in paper.summary.headline:
+        among = list(paper.summary.headline)
+        raise InputError(f"{folder / FILE}: summary: main: {unknown('headline claim', paper.summary.main, among)}")
     if paper.sampling is not None:
         aqms = list(dict.fromkeys(side.aqm for claim in paper.statements for side in claim.operands))
         if paper.sampling.own not in aqms:
@@ -266,6 +270,7 @@ def _summary(table: Table | None) -> Summary:
         table.text("proposes"),
         table.text("found"),
         table.text("depends"),
+        table.text("main"),
         table.texts("headline"),
         table.texts("reproduced"),
         table.texts("failed"),

@@ -12,8 +12,9 @@ from aqmlab import experiment, scenario
 from aqmlab.live import checkup, scenarios
 from aqmlab.papers import preflight, reasons, searching, workspace
 from aqmlab.papers.claims import Claim, Operand
+from aqmlab.papers.findings import Finding
 from aqmlab.papers.paper import BEYOND, LIVE, Paper
-from aqmlab.papers.verdicts import Check, Judgement, Verdict, family, judge
+from aqmlab.papers.verdicts import Check, Judgement, family, judge
 from aqmlab.results import Result, measures
 from aqmlab.results.result_json import document as of_result
 from aqmlab.runs.watcher import Watcher
@@ -84,10 +85,9 @@ class Reproduction:
         """Return what link and queue were like where a claim was judged, in a sentence; maybe nothing."""
         return self._plain[preset, claim.id]
 
-    def full_form(self, claim: str, preset: str) -> Verdict | None:
-        """Return the full form's verdict that is stored with the paper, for a quick one."""
-        known = self.paper.generated.verdicts.get(preset, {}).get(claim)
-        return known.verdict if known and self.quick else None
+    def full_form(self, claim: str, preset: str) -> Finding | None:
+        """Return what the full form found, as stored with the paper, for a quick one."""
+        return self.paper.generated.verdicts.get(preset, {}).get(claim) if self.quick else None
 
     @property
     def failures(self) -> list[str]:
@@ -106,7 +106,7 @@ class Reproduction:
             {
                 **_claim_entry(judgement, self.paper.name, preset),
                 "plain": self.plain(judgement.claim, preset),
-                "full_form": self.full_form(judgement.claim.id, preset),
+                "full_form": full.verdict if (full := self.full_form(judgement.claim.id, preset)) else None,
                 "robustness": self.robustness.get(judgement.claim.id),
             }
             for preset in self.presets
@@ -117,7 +117,7 @@ class Reproduction:
     def robustness(self) -> dict[str, dict[str, Any]]:
         """How often each claim holds in sampled configurations, and what it is sensitive to, as plain data."""
         reaches = self.space.reaches if self.space else {}
-        return {name: {**one.document(), "sensitive": one.sensitive(self.paper.main)} for name, one in reaches.items()}
+        return {name: one.document() for name, one in reaches.items()}
 
     def document(self) -> dict[str, Any]:
         """Return the reproduction as plain data, as in the contract; every entry names preset and scenario."""
@@ -301,6 +301,7 @@ def _claim_entry(judgement: Judgement, paper: str, preset: str) -> dict[str, Any
     return {
         "id": claim.id,
         "verdict": str(judgement.verdict),
+        "finding": str(Finding.of(judgement).word),
         "paper": {"says": claim.says, "where": claim.where, "unit": claim.unit, **numbers},
         "measured": {name: _estimates(means) for name, means in judgement.measured.items()},
         "why": judgement.why,

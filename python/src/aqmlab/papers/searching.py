@@ -10,6 +10,7 @@ from pathlib import Path
 from aqmlab import scenario, search
 from aqmlab.papers import preflight
 from aqmlab.papers.claims import Claim, Operand
+from aqmlab.papers.findings import Finding
 from aqmlab.papers.paper import FILE, Paper
 from aqmlab.papers.verdicts import Verdict, judge
 from aqmlab.runs.watcher import Watcher
@@ -93,7 +94,8 @@ def grade(
     one = judge(claim, measured, range(points), noise)
     is_decided = one.holds or one.verdict != Verdict.INCONCLUSIVE
     is_judged = one.verdict != Verdict.NOT_TESTABLE
-    return Grade(str(one.verdict), one.holds, one.verdict == Verdict.REPRODUCED, is_judged, is_decided)
+    shown = str(Finding.of(one).word)
+    return Grade(str(one.verdict), one.holds, one.verdict == Verdict.REPRODUCED, is_judged, is_decided, shown)
 
 
 def _is_within(claim: Claim, named: Mapping[str, set[str]]) -> bool:

@@ -1,111 +1,167 @@
-"""A paper in one table: each statement, its number, ours, the verdict, and what the verdict is most sensitive to.
+"""A paper in one table: each claim, its verdict here and as stored, how robust it is, and what changes it.
 
-The statements of the paper's title and abstract, and those of which its sentences here speak, come first. The page and
-the terminal have all, the README these, and `generated/statements.md` all.
+The claims of the paper's title and abstract, and those of which its sentences here speak, come first. The page and the
+terminal have all, the README these, and `generated/statements.md` all.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
-from aqmlab.papers.claims import Claim, Operand
-from aqmlab.papers.generated import Part, Stored
+from aqmlab.papers import part_words, sensitivity
+from aqmlab.papers.claims import Claim
+from aqmlab.papers.findings import Finding, Part, Word
 from aqmlab.papers.paper import Paper
 from aqmlab.papers.reproduction import Reproduction
-from aqmlab.papers.verdicts import CORRECTION, Judgement, Verdict
-from aqmlab.vocabulary import metrics
-from aqmlab.vocabulary.names import listed
+from aqmlab.papers.verdicts import CORRECTION, RECALLED, Verdict
 
-# Points of a sweep that are named one by one.
-MOST_POINTS = 3
-# Changes beyond this are factors.
-LARGE = 10.0
+# Findings by preset and claim; the robustness of claims as plain data.
+Found: TypeAlias = Mapping[str, Mapping[str, Finding]]
+Robustness: TypeAlias = Mapping[str, Mapping[str, Any]]
+
 MARKS = (
     "✓ holds, ✗ does not, ? open: the difference as a share of the right side, with its 95 % interval over the seeds"
 )
 KEY = (
-    f"{MARKS}; a verdict is also corrected for the number of claims (Holm), a mark is not. Most sensitive to: choices "
-    "that flip the verdict, with their levels, or factors that matter beyond chance; empty where no single one does or "
-    "none was tried."
+    f"{MARKS}. Of several parts the one that decides is shown, which fails here or in another preset; in parentheses: "
+    "how many hold. A verdict is also corrected for the number of claims (Holm), a mark is not. Holds in: sampled "
+    "configurations of what the paper leaves open. Flipped by: presets, and single settings, with which all parts hold "
+    "where here not all do, or the reverse; and factors that matter beyond chance over the sample, the strongest first."
 )
 
 
 @dataclass(frozen=True)
+class Cells:
+    """A finding in words: its verdict, how many parts hold, and the part that decides, beside the paper's numbers.
+
+    ``open`` says why an inconclusive claim is so, where its parts do not.
+    """
+
+    word: Word
+    parts: str
+    open: str
+    paper: str
+    ours: str
+
+    @property
+    def judged(self) -> str:
+        """The verdict, how many parts hold, and what leaves it open."""
+        parts = f" ({self.parts} parts)" if self.parts else ""
+        return f"{self.word}{parts}{f', {self.open}' if self.open else ''}"
+
+
+@dataclass(frozen=True)
+class Others:
+    """Presets with another verdict than that of the table, and the part that it excludes in all of them, if any.
+
+    ``holds`` says whether all parts hold there; ``is_stored`` presets were not run.
+    """
+
+    presets: tuple[str, ...]
+    word: Word
+    part: str
+    holds: bool
+    is_stored: bool = False
+
+    @property
+    def text(self) -> str:
+        """All of it in words."""
+        part = f" ({self.part})" if self.part else ""
+        return f"{', '.join(self.presets)}: {self.word}{part}{' (stored)' * self.is_stored}"
+
+
+@dataclass(frozen=True)
 class Line:
-    """A claim in the table; ``others`` are the presets with another verdict.
+    """A claim in the table.
 
-    ``paper`` and ``ours`` have a line for each part of the statement, or one along a sweep.
+    Attributes:
+        here: what was found in the preset of the table.
+        stored: what the full form found in it, beside a run; absent where the table is that of what is stored.
+        others: presets with another verdict.
+        holds: whether all parts hold in the preset of the table.
+        robustness: its share of the sampled configurations, and what it is sensitive to, as plain data.
+        is_sampled: whether this run sampled the configurations; else they are the stored ones.
+        is_main: whether it is the paper's main claim.
 
-    A quick form that leaves a claim open has the stored verdict of the full one: ``is_stored``.
     """
 
     id: str
     says: str
-    paper: tuple[str, ...]
-    ours: tuple[str, ...]
-    verdict: Verdict
-    others: Mapping[str, Verdict]
-    sensitive: str
-    is_stored: bool = False
+    here: Cells
+    stored: Cells | None
+    others: tuple[Others, ...]
+    preset: str
+    holds: bool
+    robustness: Mapping[str, Any]
+    is_sampled: bool = False
     is_headline: bool = True
+    is_main: bool = False
 
     @property
-    def judged(self) -> str:
-        """The verdict in words."""
-        return f"{self.verdict} (full form)" if self.is_stored else str(self.verdict)
+    def share(self) -> str:
+        """In how many configurations it holds."""
+        return sensitivity.share(self.robustness)
+
+    @property
+    def settings(self) -> str:
+        """The settings that flip it."""
+        return sensitivity.settings(self.robustness, self.preset)
+
+    @property
+    def factors(self) -> str:
+        """The factors that matter over the sample."""
+        return sensitivity.factors(self.robustness)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts that name measures."""
+        return (self.here.ours, *((self.stored.ours,) if self.stored else ()), *(one.part for one in self.others))
+
+    @property
+    def flips(self) -> tuple[str, ...]:
+        """All that flips it: presets, settings, factors over the sample."""
+        presets = [each.text for each in self.others if each.holds != self.holds]
+        factors = f"sample: {self.factors}" if self.factors else ""
+        return tuple(one for one in (*presets, self.settings, factors) if one)
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The presets with another verdict that does not flip it."""
+        return tuple(each.text for each in self.others if each.holds == self.holds)
+
+    @property
+    def is_as_stored(self) -> bool:
+        """Whether a run has the stored verdict."""
+        return self.stored is not None and self.stored.word == self.here.word
 
 
 def heads(paper: Paper, presets: Collection[str]) -> tuple[str, ...]:
     """Return the heads of the table's columns; ``presets`` are those that were run."""
-    return ("The paper's statement", "Paper", f"Ours ({_first(paper, presets)})", "Verdict", "Most sensitive to")
-
-
-def stored(judgement: Judgement) -> Stored:
-    """Return a judgement in the form in which it is stored."""
-    parts = tuple(
-        Part(check.expectation, judgement.names.get(check.point, ""), check.verdict, check.holds, **check.effect)
-        for check in judgement.checks
-    )
-    means = {
-        name: one.value
-        for name, every in judgement.measured.items()
-        if len(every) == 1
-        for one in every
-        if one is not None
-    }
-    return Stored(judgement.verdict, judgement.why, parts, means)
+    name = first(paper, presets)
+    levels = paper.presets[name].levels if name else {}
+    few = f": {', '.join(f'{factor} {level}' for factor, level in levels.items())}" if len(levels) in (1, 2) else ""
+    return ("The paper's claim", "Paper", f"Ours ({name}{few})", "Verdict", "Holds in", "Flipped by")
 
 
 def of_reproduction(reproduction: Reproduction) -> list[Line]:
-    """Return the table of what was run; where a quick form leaves a claim open, the stored verdict of the full one."""
+    """Return the table of what was run, with what is stored of the full form beside it."""
     paper = reproduction.paper
     found = {
-        preset: {one.claim.id: stored(one) for one in judgements}
+        preset: {one.claim.id: Finding.of(one) for one in judgements}
         for preset, judgements in reproduction.judgements.items()
     }
+    stored = paper.generated.verdicts
+    # A quick form samples few configurations, and no neighbours of presets: what the full form sampled says more.
+    is_sampled = reproduction.space is not None and not reproduction.quick
     kept = paper.generated.robustness.get("claims", {})
-    if not reproduction.quick:
-        return lines(paper, found, reproduction.robustness if reproduction.space else kept)
-    full = {preset: paper.generated.verdicts.get(preset, {}) for preset in found}
-    open_ones = {
-        (preset, claim)
-        for preset, judged in found.items()
-        for claim, one in judged.items()
-        if one.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_TESTABLE) and claim in full[preset]
-    }
-    best = {
-        preset: {claim: full[preset][claim] if (preset, claim) in open_ones else one for claim, one in judged.items()}
-        for preset, judged in found.items()
-    }
-    main = _main(paper, best)
-    claims = {claim for judged in best.values() for claim in judged}
-    for preset in reproduction.left_out:
-        of = paper.generated.verdicts.get(preset, {})
-        best[preset] = {claim: one for claim, one in of.items() if claim in claims}
-    # Few configurations decide little: what a claim is sensitive to is what the full form found, too.
-    table = lines(paper, best, {**reproduction.robustness, **kept}, main)
-    return [replace(one, is_stored=(main, one.id) in open_ones) for one in table]
+    robustness = {**kept, **reproduction.robustness} if is_sampled else {**reproduction.robustness, **kept}
+    own = reproduction.robustness if is_sampled or not kept else {}
+    table = lines(paper, found, robustness, stored)
+    return [replace(one, is_sampled=one.id in own) for one in table]
 
 
 def of_folder(paper: Paper) -> list[Line]:
@@ -113,187 +169,123 @@ def of_folder(paper: Paper) -> list[Line]:
     return lines(paper, paper.generated.verdicts, paper.generated.robustness.get("claims", {}))
 
 
-def lines(
-    paper: Paper,
-    found: Mapping[str, Mapping[str, Stored]],
-    robustness: Mapping[str, Mapping[str, object]],
-    main: str | None = None,
-) -> list[Line]:
+def lines(paper: Paper, found: Found, robustness: Robustness, stored: Found | None = None) -> list[Line]:
     """Return a line for each claim that was judged in one preset: the paper's main one, or the first that was run.
 
-    The paper's headline statements come first.
+    The paper's headline claims come first. With ``stored`` what was found is set beside it.
     """
-    run = [preset for preset in paper.presets if found.get(preset)]
-    main = _main(paper, found) if main is None else main
-    table = [
-        _line(claim, {preset: found[preset][claim.id] for preset in run if claim.id in found[preset]}, main, robustness)
-        for claim in paper.claims
-        if claim.id in found.get(main, {})
-    ]
-    first = paper.summary.headline or tuple(one.id for one in table)
-    table = [replace(one, is_headline=one.id in first) for one in table]
-    return sorted(table, key=lambda one: first.index(one.id) if one.is_headline else len(first))
+    main = first(paper, [preset for preset in paper.presets if found.get(preset)])
+    judged = [claim for claim in paper.claims if claim.id in found.get(main, {})]
+    table = [_line(claim, paper, main, found, robustness, stored) for claim in judged]
+    leading = paper.summary.headline or tuple(one.id for one in table)
+    table = [replace(one, is_headline=one.id in leading) for one in table]
+    return sorted(table, key=lambda one: leading.index(one.id) if one.is_headline else len(leading))
 
 
-def _main(paper: Paper, found: Mapping[str, Mapping[str, Stored]]) -> str:
-    return _first(paper, [preset for preset in paper.presets if found.get(preset)])
-
-
-def _first(paper: Paper, presets: Collection[str]) -> str:
+def first(paper: Paper, presets: Collection[str]) -> str:
     """Return the paper's main preset, or the first that was run."""
     return paper.main if paper.main in presets or not presets else next(iter(presets))
 
 
-def _line(
-    claim: Claim, by_preset: Mapping[str, Stored], main: str, robustness: Mapping[str, Mapping[str, object]]
-) -> Line:
-    own = by_preset[main]
-    others = {name: one.verdict for name, one in by_preset.items() if one.verdict != own.verdict}
-    sensitive = str(robustness.get(claim.id, {}).get("sensitive", ""))
-    paper, ours = _cells(own, claim)
-    return Line(claim.id, claim.says, paper, ours, own.verdict, others, sensitive)
+def _line(claim: Claim, paper: Paper, main: str, found: Found, robustness: Robustness, stored: Found | None) -> Line:
+    run = {preset: found[preset][claim.id] for preset in paper.presets if claim.id in found.get(preset, {})}
+    kept = {preset: one[claim.id] for preset, one in (stored or {}).items() if claim.id in one}
+    contested = Counter(
+        (part.expected, part.at) for one in (*run.values(), *kept.values()) for part in one.parts if part.is_refuted
+    )
+    own = run[main]
+    decides = _deciding(own, contested)
+    rest = {preset: one for preset, one in kept.items() if preset not in run}
+    others = [*_others(run, own.word), *(replace(one, is_stored=True) for one in _others(rest, own.word))]
+    return Line(
+        claim.id,
+        claim.says,
+        _cells(own, claim, decides),
+        _cells(kept[main], claim, _same(kept[main], decides) or _deciding(kept[main], contested))
+        if main in kept
+        else None,
+        tuple(others),
+        main,
+        own.holds,
+        robustness.get(claim.id, {}),
+        is_main=claim.id == paper.summary.main,
+    )
 
 
-def _cells(one: Stored, claim: Claim) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the paper's differences and ours, a line each; what fails comes first."""
-    if one.verdict == Verdict.NOT_TESTABLE:
-        return (), (one.why,)
-    points = list(dict.fromkeys(part.at for part in one.parts))
-    if len(points) > 1:
-        sizes = dict.fromkeys(_change(part.paper) for part in one.parts if part.paper is not None)
-        return tuple(sizes)[:1], (_range(one.parts, points),)
-    ranked = sorted(one.parts, key=_rank)
-    held = sum(part.holds for part in ranked)
-    # What fails first, and what holds: one of each.
-    shown = [*ranked[:1], *(part for part in ranked[1:] if part.holds and held < len(ranked))][:2]
-    but = ""
-    if ranked and held == len(ranked) and one.verdict != Verdict.REPRODUCED:
-        corrected = ", not after correction" if CORRECTION in one.why else ", their size is open"
-        but = ", with another size" if one.verdict == Verdict.IN_PART else corrected
-    elif one.verdict == Verdict.INCONCLUSIVE and CORRECTION in one.why:
-        but = ", not decided after correction"
-    total = (f"{held} of {len(ranked)} parts hold{but}",) if but or len(ranked) > len(shown) else ()
-    paper = tuple(_printed(part, claim) for part in shown)
-    return paper if any(paper) else (), (*(_part(part, one.means, claim) for part in shown), *total)
+def _same(one: Finding, wanted: Part | None) -> Part | None:
+    """Return the part of a finding that compares the same as another."""
+    same = (part for part in one.parts if wanted and (part.expected, part.at) == (wanted.expected, wanted.at))
+    return next(same, None)
 
 
-def _rank(part: Part) -> tuple[bool, bool, bool]:
-    """What does not hold comes first, and of what holds that with another size."""
-    return part.holds, part.verdict != Verdict.NOT_REPRODUCED, part.verdict == Verdict.REPRODUCED
+def _deciding(one: Finding, contested: Mapping[tuple[str, str], int]) -> Part | None:
+    """Return the part that decides: one that fails, then one that is open, then one that other presets contest most.
+
+    Among those that are alike: what misses most, and of what holds what holds least clearly.
+    """
+
+    def rank(part: Part) -> tuple[bool, bool, bool, int, bool, float]:
+        size = 0.0 if part.value is None or part.value <= -1.0 else abs(math.log1p(part.value))
+        is_close = part.holds and " = " not in part.expected
+        return (
+            part.holds,
+            not part.is_reversed,
+            not part.is_refuted,
+            -contested.get((part.expected, part.at), 0),
+            part.verdict == Verdict.REPRODUCED,
+            size if is_close else -size,
+        )
+
+    return min(one.parts, key=rank, default=None)
 
 
-def _printed(part: Part, claim: Claim) -> str:
-    """Return the paper's numbers of both sides and their difference, or what there is of it."""
-    sides = _sides(part, claim)
-    numbers = {
-        name: f"({_number(value)})" if name in claim.doubt else _number(value) for name, value in claim.paper.items()
-    }
-    has_both = {*sides} <= {*numbers}
-    both = f"{' against '.join(numbers[name] for name in sides)} {_unit(part, claim)}".rstrip() if has_both else ""
-    if part.paper is None:
-        return both
-    size = "equal" if part.paper == 0.0 and " = " in part.expected else _change(part.paper)
-    return f"{both}, {size}" if both else size
+def _others(run: Mapping[str, Finding], word: Word) -> list[Others]:
+    """Return the presets with another verdict, by it; first those in which not the same parts hold."""
+    groups: dict[Word, list[str]] = {}
+    for preset, one in run.items():
+        if one.word != word:
+            groups.setdefault(one.word, []).append(preset)
+    return [
+        Others(tuple(presets), other, _refuted([run[preset] for preset in presets]), run[presets[0]].holds)
+        for other, presets in groups.items()
+    ]
 
 
-def _part(part: Part, means: Mapping[str, float], claim: Claim) -> str:
-    mark = "✓" if part.holds else "✗" if part.verdict == Verdict.NOT_REPRODUCED else "?"
-    words = []
-    sides = _sides(part, claim)
-    if {*sides} <= {*means}:
-        numbers = " against ".join(_number(means[name]) for name in sides)
-        words.append(f"{numbers} {_unit(part, claim)}".rstrip())
-    if part.value is not None:
-        ends = "" if part.low is None or part.high is None else f" ({_bare(part.low)} to {_bare(part.high)})"
-        words.append(f"{_change(part.value)}{ends}")
-    return f"{mark} {_compared(part.expected)}" + (f": {', '.join(words)}" if words else "")
-
-
-def _sides(part: Part, claim: Claim) -> tuple[str, ...]:
-    """Return the measured sides of a part."""
-    return tuple(side.text for side in _operands(part, claim))
-
-
-def _operands(part: Part, claim: Claim) -> tuple[Operand, ...]:
-    (expectation,) = (one for one in claim.expectations if one.text == part.expected)
-    return tuple(side for side in (expectation.left, expectation.right) if side.number is None)
-
-
-def _unit(part: Part, claim: Claim) -> str:
-    """Return the unit of a part: the claim's, or that of its measure where the claim has several."""
-    unit = claim.unit.partition(":")[0]
-    if " " not in unit:
-        return unit
-    measure = claim.measures[_operands(part, claim)[0].measure]
-    if claim.scale != 1.0 or measure.over or measure.how == "variation":
+def _refuted(findings: Sequence[Finding]) -> str:
+    """Return the part that is refuted in all of some findings and misses most, and by how much; maybe none is."""
+    values = {}
+    for part in findings[0].parts:
+        same = [_same(one, part) for one in findings]
+        found = [one.value for one in same if one is not None and one.is_refuted and one.value is not None]
+        if len(found) == len(findings):
+            values[part] = found
+    if not values:
         return ""
-    if not measure.is_series:
-        return metrics.find(measure.of).unit
-    return metrics.series_title(measure.of).partition(" (")[2].rstrip(")")
+    part = min(values, key=lambda one: (not one.is_reversed, -abs(one.value or 0.0)))
+    where = f" at {part.at}" if part.at else ""
+    return f"{part_words.compared(part.expected)}{where} {part_words.between(values[part])}"
 
 
-def _number(value: float) -> str:
-    """Write a value with three digits.
-
-    >>> _number(1220.0), _number(9.94), _number(0.0312), _number(0.0)
-    ('1220', '9.94', '0.0312', '0')
-
-    """
-    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
-
-
-def _compared(expected: str) -> str:
-    """Write what is compared, without bounds: what both sides have in common once.
-
-    >>> _compared("sqm-lru.ftp < fifo.ftp by 57%"), _compared("fifo.n240 < fifo.n60"), _compared("red = 0.7 within 5%")
-    ('ftp: sqm-lru < fifo', 'fifo: n240 < n60', 'red = 0.7 ± 5%')
-
-    """
-    left, relation, right = expected.split()[:3]
-    if " = " in expected:
-        right += f" ± {expected.rpartition(' ')[2]}"
-    (aqm, _, measure), (other, _, others) = left.partition("."), right.partition(".")
-    others, _, bound = others.partition(" ")
-    if measure and measure == others:
-        return f"{measure}: {aqm} {relation} {other} {bound}".rstrip()
-    if aqm == other:
-        return f"{aqm}: {measure} {relation} {others} {bound}".rstrip()
-    return f"{left} {relation} {right}"
+def _cells(one: Finding, claim: Claim, decides: Part | None) -> Cells:
+    """Return a finding in words."""
+    word = one.word
+    if one.verdict == Verdict.NOT_TESTABLE or decides is None:
+        return Cells(word, "", "", "", one.why)
+    held = f"{sum(part.holds for part in one.parts)} of {len(one.parts)}" if len(one.parts) > 1 else ""
+    along = part_words.along(one.parts)
+    if along:
+        sizes = dict.fromkeys(part_words.change(part.paper) for part in one.parts if part.paper is not None)
+        return Cells(word, held, _open(one), next(iter(sizes), ""), along)
+    return Cells(word, held, _open(one), part_words.papers(decides, claim), part_words.ours(decides, one.means, claim))
 
 
-def _range(parts: Sequence[Part], points: Sequence[str]) -> str:
-    held = [at for at in points if all(part.holds for part in parts if part.at == at)]
-    refuted = [at for at in points if any(part.verdict == Verdict.NOT_REPRODUCED for part in parts if part.at == at)]
-    rest = [at for at in points if at not in (*held, *refuted)]
-    kinds = (("holds at", held), ("not at", refuted), ("open at", rest))
-    return "; ".join(f"{word} {_few(found)}" for word, found in kinds if found)
+def _open(one: Finding) -> str:
+    """Say why a claim is inconclusive, where its parts do not."""
+    if one.verdict != Verdict.INCONCLUSIVE:
+        return ""
+    if RECALLED in one.why:
+        return "the paper's numbers are recalled, not read"
+    return "not decided after correction" if CORRECTION in one.why else "size open" if one.holds else ""
 
 
-def _few(names: Sequence[str]) -> str:
-    """Name a few points, and the ends of more.
-
-    >>> _few(["50b", "100b"]), _few(["a", "b", "c", "d", "e"])
-    ('50b and 100b', 'a to e (5 points)')
-
-    """
-    return listed(names) if len(names) <= MOST_POINTS else f"{names[0]} to {names[-1]} ({len(names)} points)"
-
-
-def _bare(share: float) -> str:
-    return _change(share).removesuffix(" %")
-
-
-def _change(share: float) -> str:
-    """Write a difference as a share of the right side; a large one as a factor.
-
-    >>> _change(-0.56), _change(0.0), _change(31.0)
-    ('-56 %', '+0.0 %', '× 32')
-
-    """
-    if share >= LARGE:
-        return f"× {share + 1.0:.3g}"
-    digits = 0 if abs(share) >= 0.0995 else 1
-    return f"{share:+.{digits}%}".replace("%", " %")
-
-
-__all__ = ["KEY", "MARKS", "Line", "heads", "lines", "of_folder", "of_reproduction", "stored"]
+__all__ = ["KEY", "MARKS", "Cells", "Line", "Others", "first", "heads", "lines", "of_folder", "of_reproduction"]

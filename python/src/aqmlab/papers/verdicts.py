@@ -63,16 +63,10 @@ class Verdict(StrEnum):
     NOT_TESTABLE = "not testable"
 
 
-# What each verdict means, in a line.
-MEANINGS = {
-    Verdict.REPRODUCED: "every part of the statement holds beyond chance, with the paper's size where it gives one",
-    Verdict.IN_PART: "some parts hold and others do not, or all hold with another size",
-    Verdict.INCONCLUSIVE: "the runs leave a part, or its size, open",
-    Verdict.NOT_REPRODUCED: "the measured difference excludes the statement",
-    Verdict.NOT_TESTABLE: "nothing queues, or the paper says too little",
-}
 # Begins the reason of a verdict that the number of claims leaves open.
 CORRECTION = "significant only before correction"
+# That of a verdict that unread numbers leave open.
+RECALLED = "the paper's numbers are recalled"
 # A mean below this share of the largest value is none.
 ROUNDING = 1e-12
 # Runs with which something can be refuted.
@@ -197,7 +191,7 @@ def judge(
         if judgement.p_some_holds > CHANCE:
             return dataclasses.replace(judgement, verdict=Verdict.NOT_REPRODUCED)
     if claim.recalled and judgement.verdict in (Verdict.REPRODUCED, Verdict.IN_PART):
-        return _open(judgement, f"the paper's numbers are recalled: {claim.recalled}")
+        return _open(judgement, f"{RECALLED}: {claim.recalled}")
     return judgement
 
 

@@ -40,8 +40,6 @@ SEED = 7567
 SHUFFLES = 400
 CONFIDENCE = 0.95
 MOST_DECIDING = 3
-# Levels that are named of a factor.
-MOST_LEVELS = 2
 # More changes at once than this say nothing about any of them.
 MOST_CHANGES = 2
 
@@ -75,11 +73,11 @@ class Deciding:
 
 @dataclass(frozen=True)
 class Flip:
-    """Changes to a preset that flip its verdict on a target: pairs of factor and level; ``to`` is the verdict there."""
+    """Changes to a preset that flip its verdict on a target, pairs of factor and level, and the grade there."""
 
     preset: str
     changes: tuple[tuple[str, str], ...]
-    to: str
+    grade: Grade
 
 
 def flipped(flips: Iterable[Flip]) -> str:
@@ -145,18 +143,6 @@ class Reach:
             held += f"; {untested} more {'has' if untested == 1 else 'have'} nothing to test"
         return f"{held}; {self._most()}{self._flipped()}."
 
-    def sensitive(self, preset: str) -> str:
-        """Return what the verdict of a preset is most sensitive to: single choices that flip it, or strong factors."""
-        levels: dict[str, list[str]] = {}
-        for one in self.flips:
-            if one.preset == preset and len(one.changes) == 1:
-                levels.setdefault(one.changes[0][0], []).append(one.changes[0][1])
-        if levels:
-            shown = [f"{factor} ({', '.join(several[:MOST_LEVELS])})" for factor, several in levels.items()]
-            more = f" and {len(shown) - MOST_DECIDING} more" if len(shown) > MOST_DECIDING else ""
-            return f"{', '.join(shown[:MOST_DECIDING])}{more}"
-        return ", ".join(one.factor for one in self.deciding)
-
     def _most(self) -> str:
         if self.undecided == self.tested:
             return "more seeds would be needed"
@@ -183,7 +169,7 @@ class Reach:
             first, *others = (one for one in self.flips if one.preset == preset)
             choices = ", ".join(f"{factor} {level}" for factor, level in first.changes)
             more = f" (and {len(others)} other choice{'s' * (len(others) > 1)})" if others else ""
-            found.append(f"{preset} becomes {first.to} with {choices}{more}")
+            found.append(f"{preset} becomes {first.grade.shown} with {choices}{more}")
         return f"; {'; '.join(found)}"
 
     def document(self) -> dict[str, Any]:
@@ -197,7 +183,7 @@ class Reach:
             "ci95_low": self.low,
             "ci95_high": self.high,
             "strongest": [{"factor": one.factor, "share": one.share, "decides": one.is_seen} for one in self.strongest],
-            "flips": [{"preset": one.preset, "changes": dict(one.changes), "to": one.to} for one in self.flips],
+            "flips": [{"preset": one.preset, "changes": dict(one.changes), "to": one.grade.word} for one in self.flips],
             "says": self.sentence,
         }
 
@@ -286,7 +272,7 @@ class Space:
         for preset, setting in self.search.presets.items():
             own = next(cell for cell in cells if cell.setting == setting)
             others = [
-                (self._changes(setting, cell.setting), cell.grade.word)
+                (self._changes(setting, cell.setting), cell.grade)
                 for cell in cells
                 if cell.is_decided and cell.grade.holds != own.grade.holds
             ]

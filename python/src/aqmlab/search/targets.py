@@ -39,7 +39,8 @@ class Quantity:
 class Grade:
     """The grade in a target: in a word, whether its direction holds, and whether its size does too.
 
-    ``is_judged`` is false where there is nothing to judge, ``is_decided`` where the seeds' noise hides the answer.
+    ``shown`` is the word for readers. ``is_judged`` is false where there is nothing to judge, ``is_decided`` where the
+    seeds' noise hides the answer.
     """
 
     word: str
@@ -47,6 +48,7 @@ class Grade:
     is_whole: bool
     is_judged: bool = True
     is_decided: bool = True
+    shown: str = ""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def test_it(tmp_path):
     printed = _pytest(tmp_path, tmp_path / "test_stubborn.py", "--basetemp", base)
     assert "AssertionError: loss of stubborn is 0." in printed
     assert "it must be at most 0.02" in printed
-    assert "pie limit 200p: 2 stubborn, seed 1" in printed
+    assert "10mbit, 40ms, pie limit 200p: 2 stubborn, seed 1" in printed
     (folder,) = base.glob("test_it*0")
     assert f"see run.svg and queue.pcapng in {folder}" in printed
     # What pytest shows of the test ends at its own line.
@@ -168,7 +168,7 @@ def a_condition_that_fails_in_too_many_seeds_names_them_and_leaves_the_files_of_
     first, one, other, title, files = str(failed.value).splitlines()
     assert first == f"fairness (Jain's index) is at least {bound!r} in 2 of 4 seeds: it must be in 4"
     assert [one, other] == [f"  seed {seed}: {values[seed]:.4f}" for seed in sorted((worst, second))]
-    assert title == f"fifo: 2 cubic, seed {worst}"
+    assert title == f"4mbit, 40ms, fifo: 2 cubic, seed {worst}"
     folder = tmp_path / f"seed-{worst}"
     assert files == f"see run.svg and queue.pcapng in {folder}"
     assert [*tmp_path.iterdir()] == [folder]

@@ -23,6 +23,9 @@ impl Check {
     }
 }
 
+/// Said where seeds tell nothing about chance.
+const SAME: &str = "\n  every seed gave the same: nothing here is random; cross traffic would be";
+
 /// The checks of one condition, by seed.
 pub(crate) struct Tally {
     pub(crate) checks: Vec<(u64, Check)>,
@@ -61,6 +64,11 @@ impl Tally {
             .collect();
         let Check { quantity, bound, .. } = first;
         let needed = self.needed;
-        format!("{quantity} is {bound} in {held} of {count} seeds: it must be in {needed}{}", failed.concat())
+        let is_same = count > 1 && self.checks.iter().all(|(_, check)| check.found == first.found);
+        let same = if is_same { SAME } else { "" };
+        format!(
+            "{quantity} is {bound} in {held} of {count} seeds: it must be in {needed}{}{same}",
+            failed.concat()
+        )
     }
 }

@@ -8,8 +8,8 @@
 //! A condition that depends on chance is asked of several seeds ([`Path::over`]), and a table of transports and disciplines with
 //! what passes in each cell is a [`Matrix`].
 //!
-//! A transport is attached with [`Path::stack`]: both its ends are sans I/O, see [`aqm_sim::stack`]. A program with a loop of
-//! its own drives the path instead: [`Path::drive`].
+//! A transport is attached with [`Path::stack`], where there is a whole one: both its ends are sans I/O, which is to say that
+//! they neither open sockets nor read a clock. A program with a loop of its own drives the path instead: [`Path::drive`].
 //! With the feature `quinn` the QUIC stack of that name is attached from the beginning (`1*quinn:cc=newreno`).
 //!
 //! The version follows [Semantic Versioning](https://semver.org) and is that of the simulator: figures may change with it.
@@ -26,8 +26,12 @@ mod seeds;
 
 pub use aqm_core::input_error::InputError;
 pub use aqm_core::packet::Ecn;
+pub use aqm_core::params;
+pub use aqm_core::random::Random;
 pub use aqm_core::units::{Span, Time};
-pub use aqm_sim::stack::{Endpoint, Ends, Info, LARGEST_DATAGRAM, Lost, MINIMAL, Stack, Task};
+pub use aqm_sim::report::Report;
+pub use aqm_sim::scenario::Scenario;
+pub use aqm_sim::stack::{ECN, Endpoint, Ends, Info, LARGEST_DATAGRAM, Lost, MINIMAL, PACKET, Stack, Task};
 pub use aqm_sim::transport::Values;
 pub use check::Check;
 pub use driven::{Arrival, Driven, Refusal};

@@ -3,9 +3,10 @@
 use crate::check::Check;
 use crate::figure;
 use aqm_core::input_error::InputError;
+use aqm_core::units::{Rate, Span};
 use aqm_sim::metrics::registry::METRICS;
 use aqm_sim::report::{FlowRow, Report};
-use aqm_sim::scenario::Scenario;
+use aqm_sim::scenario::{Capacity, Scenario};
 use std::path::{Path, PathBuf};
 
 /// A finished run. Each figure is [`MeasuredValue`], which is asserted about.
@@ -33,7 +34,12 @@ impl Outcome {
     pub(crate) fn new(report: Report, scenario: &Scenario, seed: u64, folder: PathBuf) -> Outcome {
         let groups: Vec<String> =
             scenario.flows.iter().map(|group| format!("{} {}", group.count, group.name)).collect();
-        Outcome { report, title: format!("{}: {}, seed {seed}", scenario.aqm, groups.join(", ")), folder }
+        let link = match &scenario.capacity {
+            Capacity::RateBps(rate) => Rate::from_bits_per_sec(*rate).to_string(),
+            Capacity::Trace(name) => name.clone(),
+        };
+        let (rtt, aqm, flows) = (Span::from_nanos(scenario.rtt_ns), &scenario.aqm, groups.join(", "));
+        Outcome { report, title: format!("{link}, {rtt}, {aqm}: {flows}, seed {seed}"), folder }
     }
 
     /// Everything that the simulator says about the run.
@@ -41,7 +47,7 @@ impl Outcome {
         &self.report
     }
 
-    /// What was run, in one line: the discipline, the flows, the seed.
+    /// What was run, in one line: rate and round-trip time, the discipline, the flows, the seed.
     pub fn title(&self) -> &str {
         &self.title
     }
@@ -51,6 +57,11 @@ impl Outcome {
     pub fn goodput(&self, group: &str) -> MeasuredValue<'_> {
         let sum = self.group(group).map(|flow| flow.goodput_mbit).sum();
         self.of_group("goodput", group, " Mbit/s", Some(sum))
+    }
+
+    /// Share of the link's capacity that was used, headers included: 1 if it was never idle.
+    pub fn utilization(&self) -> MeasuredValue<'_> {
+        self.of_path("utilization", "", self.value("utilization"))
     }
 
     /// Mean sojourn time in the bottleneck's queue, ms.
@@ -199,7 +210,7 @@ impl MeasuredValue<'_> {
             bound: format!("{relation} {bound}{}", self.unit),
             condition: format!("{quantity} {relation} {bound}{}", self.unit),
             found: self.value.map_or_else(
-                || "undefined (nothing arrived, or not all completed)".to_owned(),
+                || "undefined (nothing arrived, or not all flows have a size and completed)".to_owned(),
                 |value| format!("{value:.4}{}", self.unit),
             ),
             excess: self.value.map(excess).filter(|excess| !excess.is_nan()).unwrap_or(f64::INFINITY),

@@ -120,17 +120,107 @@ impl Path {
         self.with("warmup", time)
     }
 
-    /// Attaches a transport: `flows` knows it by the name that it declares.
+    /// Attaches a transport: `flows` knows it by the name that it declares, which is no other kind's.
+    ///
+    /// Stop and wait, with a key of its own for how long it waits:
+    ///
+    /// ```
+    /// use aqm_testbed::params::{Kind, ParamSpec, Value};
+    /// use aqm_testbed::{ECN, Ecn, Endpoint, Ends, Info, InputError, MINIMAL, PACKET, Path, Span, Stack, Task, Time, Values};
+    ///
+    /// const PATIENCE: ParamSpec = ParamSpec::new(
+    ///     "patience", Kind::Span, Value::Span(Span::from_millis(200)), (1.0, 1e10), "until it sends again", "this example",
+    /// );
+    ///
+    /// /// Sends a datagram of 1000 bytes, and the next when that was answered.
+    /// struct Client { begins: Time, patience: Span, number: u64, waits_until: Option<Time> }
+    ///
+    /// impl Endpoint for Client {
+    ///     fn on_datagram(&mut self, answer: &[u8], _: Ecn, _: Time) {
+    ///         if answer == self.number.to_le_bytes() {
+    ///             (self.number, self.waits_until) = (self.number + 1, None);
+    ///         }
+    ///     }
+    ///     // Asked after each of the other calls until it has nothing to send; before its time has come it has nothing.
+    ///     fn next_datagram(&mut self, datagram: &mut Vec<u8>, now: Time) -> Option<Ecn> {
+    ///         if now < self.begins || self.waits_until.is_some_and(|until| now < until) {
+    ///             return None;
+    ///         }
+    ///         self.waits_until = Some(now + self.patience);
+    ///         datagram.extend(self.number.to_le_bytes());
+    ///         datagram.resize(1000, 0);
+    ///         Some(Ecn::NotEct)
+    ///     }
+    ///     fn deadline(&mut self) -> Option<Time> {
+    ///         Some(self.waits_until.unwrap_or(self.begins))
+    ///     }
+    ///     fn on_timer(&mut self, _: Time) {}
+    ///     // Its application only sends.
+    ///     fn delivered(&self) -> u64 {
+    ///         0
+    ///     }
+    /// }
+    ///
+    /// /// Answers each datagram with its number.
+    /// #[derive(Default)]
+    /// struct Server { answers: Vec<Vec<u8>>, bytes: u64 }
+    ///
+    /// impl Endpoint for Server {
+    ///     fn on_datagram(&mut self, datagram: &[u8], _: Ecn, _: Time) {
+    ///         self.bytes += datagram.len() as u64;
+    ///         self.answers.push(datagram[..8].to_vec());
+    ///     }
+    ///     fn next_datagram(&mut self, datagram: &mut Vec<u8>, _: Time) -> Option<Ecn> {
+    ///         *datagram = self.answers.pop()?;
+    ///         Some(Ecn::NotEct)
+    ///     }
+    ///     fn deadline(&mut self) -> Option<Time> {
+    ///         None
+    ///     }
+    ///     fn on_timer(&mut self, _: Time) {}
+    ///     fn delivered(&self) -> u64 {
+    ///         self.bytes
+    ///     }
+    /// }
+    ///
+    /// struct StopAndWait;
+    ///
+    /// impl Stack for StopAndWait {
+    ///     fn info(&self) -> &'static Info {
+    ///         static INFO: Info = Info { name: "stopandwait", params: &[ECN, PACKET, PATIENCE], ..MINIMAL };
+    ///         &INFO
+    ///     }
+    ///     fn connect(&self, values: &Values, task: Task) -> Result<Ends, InputError> {
+    ///         let patience = values.span("patience");
+    ///         let client = Client { begins: task.start, patience, number: 0, waits_until: None };
+    ///         Ok(Ends { client: Box::new(client), server: Box::<Server>::default() })
+    ///     }
+    /// }
+    ///
+    /// let path = Path::new("10mbit", "40ms").stack(StopAndWait).loss("1%").duration("10s");
+    /// let run = path.flows("1*stopandwait:patience=100ms").run(1);
+    /// // 1000 bytes each 40.9 ms: 1028 bytes and 14 of Ethernet take 0.8 ms there.
+    /// run.goodput("stopandwait").at_least(0.17);
+    /// run.goodput("stopandwait").at_most(0.20);
+    /// ```
+    ///
+    /// # Panics
+    /// If the name is that of another kind of flow.
     #[track_caller]
     #[must_use]
     pub fn stack(mut self, stack: impl Stack + 'static) -> Path {
+        let name = stack.info().name;
+        if self.known().kind(name).is_some() {
+            panic!("stack: '{name}' is a kind of flow already: give the transport another name");
+        }
         self.stacks.push(stack.info());
         read("stack", self.inputs.add_stack(Arc::new(stack)));
         self
     }
 
     /// Adds flows: `COUNT*KIND[:KEY=VALUE]...`, as the laboratory writes them, of every kind that it lists and of what is
-    /// attached. They start within the first second unless their `start` says otherwise.
+    /// attached. They start within the first second unless their `start` says otherwise. A group is called as its kind; a second
+    /// of the same kind is `cubic-2` unless it has a `name`.
     #[track_caller]
     #[must_use]
     pub fn flows(self, text: &str) -> Path {
@@ -155,7 +245,10 @@ impl Path {
     /// With what is wrong, if it cannot be run.
     #[track_caller]
     pub fn run(&self, seed: u64) -> Outcome {
-        let scenario = read("path", self.recorded(None));
+        let scenario = match self.recorded(None) {
+            Ok(scenario) => scenario,
+            Err(problem) => panic!("{problem}"),
+        };
         match aqm_sim::run(&scenario, &self.inputs, seed, &Monitor::default()) {
             Ok(report) => Outcome::new(report, &scenario, seed, self.folder.clone()),
             Err(error) => panic!("{error}"),
@@ -221,6 +314,10 @@ impl Path {
                 aqm_scenario::discipline(text).map_err(|error| error.of_option(name))?;
                 self.options.replace(name, text)?;
             }
+            "rate" if is_of_bytes(text) => {
+                let problem = "has bytes per second, as tc reads 'bps': write bits, as 10mbit";
+                return Err(InputError::value(text, problem).of_option(name));
+            }
             _ => self.options.replace(name, text)?,
         }
         Ok(())
@@ -233,6 +330,11 @@ impl Path {
             Err(problem) => panic!("{problem}"),
         }
     }
+}
+
+/// Whether a rate is one of bytes, which nobody means in a test, where there is no place for a warning.
+fn is_of_bytes(rate: &str) -> bool {
+    rate.trim().to_ascii_lowercase().ends_with("bps")
 }
 
 /// What was read, or a panic where the caller wrote it.

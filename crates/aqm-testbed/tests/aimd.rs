@@ -89,8 +89,8 @@ impl Endpoint for Receiver {
     }
 }
 
-struct Aimd {
-    backs_off: bool,
+pub(crate) struct Aimd {
+    pub(crate) backs_off: bool,
 }
 
 impl Stack for Aimd {

@@ -5,7 +5,7 @@
 mod aimd;
 
 use aimd::path;
-use aqm_testbed::{Ecn, Path, Span, Time};
+use aqm_testbed::{Ecn, Ends, Info, InputError, MINIMAL, Path, Span, Stack, Task, Time, Values};
 
 /// What a closure panics with.
 fn panic_of(run: impl FnOnce() + std::panic::UnwindSafe) -> String {
@@ -19,7 +19,10 @@ fn a_sender_that_never_backs_off_fails_with_its_figure_and_capture() {
     let run = path(false).warmup("0s").folder(&folder).flows("2*aimd").run(1);
     let text = panic_of(std::panic::AssertUnwindSafe(|| run.loss("aimd").at_most(0.02)));
     assert!(text.starts_with("loss of aimd is "), "{text}");
-    assert!(text.contains("it must be at most 0.02\npie:rfc8033 limit 200p: 2 aimd, seed 1\n"), "{text}");
+    assert!(
+        text.contains("it must be at most 0.02\n10mbit, 40ms, pie:rfc8033 limit 200p: 2 aimd, seed 1\n"),
+        "{text}"
+    );
     assert!(text.contains(&folder.display().to_string()), "{text}");
     let figure = std::fs::read_to_string(folder.join("run.svg")).unwrap();
     // Queue delay, goodput of the group, window of each flow.
@@ -194,4 +197,34 @@ fn what_cannot_be_read_is_named() {
     }
     let text = panic_of(|| drop(path(true).flows("1*cubic").aqm("piee").run(1)));
     assert!(text.contains("did you mean 'pie'?"), "{text}");
+}
+
+#[test]
+fn what_would_pass_in_silence_is_refused() {
+    let text = panic_of(|| drop(Path::new("10Mbps", "40ms")));
+    assert_eq!(text, "rate: '10Mbps' has bytes per second, as tc reads 'bps': write bits, as 10mbit");
+    let text = panic_of(|| drop(path(true).stack(Namesake)));
+    assert_eq!(text, "stack: 'cubic' is a kind of flow already: give the transport another name");
+    // Twice the same is one too many as well.
+    let text = panic_of(|| drop(path(true).stack(aimd::Aimd { backs_off: false })));
+    assert_eq!(text, "stack: 'aimd' is a kind of flow already: give the transport another name");
+}
+
+struct Namesake;
+
+impl Stack for Namesake {
+    fn info(&self) -> &'static Info {
+        static INFO: Info = Info { name: "cubic", ..MINIMAL };
+        &INFO
+    }
+
+    fn connect(&self, _: &Values, _: Task) -> Result<Ends, InputError> {
+        unreachable!("its flows would be native ones")
+    }
+}
+
+#[test]
+fn a_link_that_is_never_idle_is_used_in_full() {
+    let run = path(true).warmup("1s").flows("1*cbr:rate=20mbit").run(1);
+    run.utilization().at_least(0.999);
 }

@@ -50,6 +50,14 @@ fn a_condition_that_fails_in_too_many_seeds_names_them_and_leaves_the_files_of_t
 }
 
 #[test]
+fn seeds_that_differ_in_nothing_are_named() {
+    let path = Path::new("10mbit", "40ms").duration("2s").without_capture().folder(folder("same"));
+    let runs = path.flows("1*cbr:rate=2mbit:start=0s").over(1..=3);
+    let text = panic_of(|| runs.all(|run| run.goodput("cbr").is_at_least(5.0)));
+    assert!(text.contains("every seed gave the same: nothing here is random"), "{text}");
+}
+
+#[test]
 fn an_undefined_figure_is_on_no_side_of_a_bound_and_no_seed_is_no_pass() {
     let runs =
         path(true).folder(folder("undefined")).without_capture().duration("1s").flows("1*aimd").over([1]);

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-UNDEFINED = "undefined (nothing arrived, or not all completed)"
+# Said where seeds tell nothing about chance.
+SAME = "  every seed gave the same: nothing here is random; cross traffic would be"
+UNDEFINED = "undefined (nothing arrived, or not all flows have a size and completed)"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Tally:
         (_, first), *_ = self.checks
         head = f"{first.quantity} is {first.bound} in {self._held} of {len(self.checks)} seeds"
         failed = [f"  seed {seed}: {check.found}" for seed, check in self.checks if not check.holds]
-        return "\n".join([f"{head}: it must be in {self.needed}", *failed])
+        is_same = len(self.checks) > 1 and all(check.found == first.found for _, check in self.checks)
+        return "\n".join([f"{head}: it must be in {self.needed}", *failed, *([SAME] if is_same else [])])
 
 
 def excess_of(difference: float | None) -> float:

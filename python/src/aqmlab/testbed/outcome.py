@@ -30,10 +30,12 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """What was run, in one line: the discipline, the flows, the seed."""
+        """What was run, in one line: rate and round-trip time, the discipline, the flows, the seed."""
+        scenario = self.result.scenarios[0]
+        link = scenario.get("rate") or "trace"
         counts = self.result.flows["group"].value_counts(sort=True).rows()
         groups = ", ".join(f"{count} {name}" for name, count in counts)
-        return f"{self.result.aqms[0]}: {groups}, seed {self.result.seeds[0]}"
+        return f"{link}, {scenario['rtt']}, {self.result.aqms[0]}: {groups}, seed {self.result.seeds[0]}"
 
     def in_folder(self, folder: Path | None) -> Outcome:
         """Return the same with its files in another folder."""
@@ -42,6 +44,10 @@ class Outcome:
     def goodput(self, group: str) -> MeasuredValue:
         """Return the payload that a group's applications got, all its flows together, Mbit/s."""
         return MeasuredValue(self, "goodput", " Mbit/s", sum(self._group(group)["goodput_mbit"].to_list()), group)
+
+    def utilization(self) -> MeasuredValue:
+        """Return the share of the link's capacity that was used, headers included: 1 if it was never idle."""
+        return MeasuredValue(self, "utilization", "", self._value("utilization"))
 
     def qdelay_mean(self) -> MeasuredValue:
         """Return the mean sojourn time in the bottleneck's queue, ms."""

@@ -60,7 +60,7 @@ def the_factor_that_decides_is_named_with_its_share() -> None:
     ]
     assert reach.sentence == (
         "Holds in 12 of 24 configurations (50%; 31% to 69% of all, 95 %); most sensitive to core (100% of the "
-        "variance); printed becomes not reproduced with core c (and 1 other choice)."
+        'variance); printed becomes "not reproduced" with core c (and 1 other choice).'
     )
     strip = cards.strip("c-1", space)
     assert strip is not None
@@ -85,8 +85,8 @@ def a_preset_outside_the_sample_speaks_against_it() -> None:
     space = replace(space, sample=[one for one in ALL if one[0] in "ab"])
     reach = space.reaches["c-1"]
     assert (reach.holding, reach.tested, reach.flips[0].grade.word) == (0, 12, "not reproduced")
-    assert "; but it does in own; own becomes not reproduced with " in reach.sentence
-    assert "of 1 statements 0 hold in all, 0 in none, 1 in some" in cards.opening(space)
+    assert '; but it does in own; own becomes "not reproduced" with ' in reach.sentence
+    assert "of 1 claims 0 hold in all, 0 in none, 1 in some" in cards.opening(space)
 
 
 def _scattered(setting: Setting) -> int:

@@ -186,7 +186,7 @@ def opening(space: Space | None) -> str:
     return (
         f"In {len(space.sample)} configurations of what the paper leaves open "
         f"({space.seeds} seed{'s' * (space.seeds > 1)} each), "
-        f"of {len(found)} statements {len(every)} hold in all, {len(none)} in none, {len(some)} in some"
+        f"of {len(found)} claims {len(every)} hold in all, {len(none)} in none, {len(some)} in some"
         + (f"; {untested} {'has' if untested == 1 else 'have'} nothing to test" if untested else "")
         + "."
         + (f" Factors that matter: {', '.join(ranked)}." if ranked else "")

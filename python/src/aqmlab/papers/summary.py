@@ -58,13 +58,15 @@ class Cells:
 class Others:
     """Presets with another verdict than that of the table, and the part that it excludes in all of them, if any.
 
-    ``holds`` says whether all parts hold there; ``is_stored`` presets were not run.
+    ``holds`` says whether all parts hold there, ``flips`` whether that is decided otherwise than in the table; its
+    presets were not run if it ``is_stored``.
     """
 
     presets: tuple[str, ...]
     word: Word
     part: str
     holds: bool
+    flips: bool
     is_stored: bool = False
 
     @property
@@ -124,14 +126,14 @@ class Line:
     @property
     def flips(self) -> tuple[str, ...]:
         """All that flips it: presets, settings, factors over the sample."""
-        presets = [each.text for each in self.others if each.holds != self.holds]
+        presets = [each.text for each in self.others if each.flips]
         factors = f"sample: {self.factors}" if self.factors else ""
         return tuple(one for one in (*presets, self.settings, factors) if one)
 
     @property
     def alike(self) -> tuple[str, ...]:
         """The presets with another verdict that does not flip it."""
-        return tuple(each.text for each in self.others if each.holds == self.holds)
+        return tuple(each.text for each in self.others if not each.flips)
 
     @property
     def is_as_stored(self) -> bool:
@@ -196,7 +198,7 @@ def _line(claim: Claim, paper: Paper, main: str, found: Found, robustness: Robus
     own = run[main]
     decides = _deciding(own, contested)
     rest = {preset: one for preset, one in kept.items() if preset not in run}
-    others = [*_others(run, own.word), *(replace(one, is_stored=True) for one in _others(rest, own.word))]
+    others = [*_others(run, own), *(replace(one, is_stored=True) for one in _others(rest, own))]
     return Line(
         claim.id,
         claim.says,
@@ -239,16 +241,18 @@ def _deciding(one: Finding, contested: Mapping[tuple[str, str], int]) -> Part | 
     return min(one.parts, key=rank, default=None)
 
 
-def _others(run: Mapping[str, Finding], word: Word) -> list[Others]:
-    """Return the presets with another verdict, by it; first those in which not the same parts hold."""
+def _others(run: Mapping[str, Finding], own: Finding) -> list[Others]:
+    """Return the presets with another verdict, by it."""
     groups: dict[Word, list[str]] = {}
     for preset, one in run.items():
-        if one.word != word:
+        if one.word != own.word:
             groups.setdefault(one.word, []).append(preset)
-    return [
-        Others(tuple(presets), other, _refuted([run[preset] for preset in presets]), run[presets[0]].holds)
-        for other, presets in groups.items()
-    ]
+    found = []
+    for word, presets in groups.items():
+        holds = run[presets[0]].holds
+        flips = holds != own.holds and word not in (Word.INCONCLUSIVE, Word.NOT_TESTABLE)
+        found.append(Others(tuple(presets), word, _refuted([run[preset] for preset in presets]), holds, flips))
+    return found
 
 
 def _refuted(findings: Sequence[Finding]) -> str:

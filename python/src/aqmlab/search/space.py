@@ -169,7 +169,7 @@ class Reach:
             first, *others = (one for one in self.flips if one.preset == preset)
             choices = ", ".join(f"{factor} {level}" for factor, level in first.changes)
             more = f" (and {len(others)} other choice{'s' * (len(others) > 1)})" if others else ""
-            found.append(f"{preset} becomes {first.grade.shown} with {choices}{more}")
+            found.append(f'{preset} becomes "{first.grade.shown}" with {choices}{more}')
         return f"; {'; '.join(found)}"
 
     def document(self) -> dict[str, Any]:

@@ -522,15 +522,35 @@ def figures_need_no_backend(tmp_path: Path, backend: str) -> None:
     assert (tmp_path / "out" / "figures" / "cdf.svg").exists()
 
 
-def an_error_of_our_own_has_a_status_of_its_own(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def an_error_of_our_own_has_a_status_of_its_own(
+    aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def broken(*given: object) -> None:
         raise TypeError(f"{len(given)} is wrong")
 
     monkeypatch.setattr("aqmlab.scenario.resolve", broken)
+    (tmp_path / "_native.so").touch()
+    monkeypatch.setattr("aqmlab._native.__file__", str(tmp_path / "_native.so"))
     ended = aqmlab("compare", "--aqm", "fifo", *BASE)
     assert ended.status == 70
     assert "Traceback" in ended.err
     assert ended.err.splitlines()[-1].startswith("aqmlab: an error of aqmlab itself; please report it")
+
+
+def an_error_with_a_compiled_part_of_older_sources_says_what_to_run(
+    aqmlab: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*given: object) -> None:
+        raise TypeError(f"{len(given)} is wrong")
+
+    old = tmp_path / "_native.so"
+    old.touch()
+    os.utime(old, (0, 0))
+    monkeypatch.setattr("aqmlab.scenario.resolve", broken)
+    monkeypatch.setattr("aqmlab._native.__file__", str(old))
+    ended = aqmlab("compare", "--aqm", "fifo", *BASE)
+    assert (ended.status, ended.line.count("\n")) == (1, 0)
+    assert ended.line == "the compiled part is older than its sources: run 'make setup', and try again"
 
 
 def too_little_memory_is_one_line(aqmlab: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
@@ -110,6 +111,8 @@ def _main() -> None:
     except Exception as error:
         if sys.stdout is None or sys.stdout.closed:
             _leave(FAILED, "standard output was closed by a discipline in Python; finished runs are kept")
+        if _is_stale():
+            _leave(FAILED, "the compiled part is older than its sources: run 'make setup', and try again")
         print(printable(traceback.format_exc()), end="", file=sys.stderr)
         _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")
     except BaseException as error:
@@ -117,6 +120,13 @@ def _main() -> None:
         if panic is None:
             raise
         _leave(FAILED, panic)
+
+
+def _is_stale() -> bool:
+    """Whether, in a checkout, the sources of the compiled part are newer than it."""
+    crates = Path(__file__).parents[4] / "crates"
+    newest = max((source.stat().st_mtime for source in crates.glob("*/src/**/*.rs")), default=0.0)
+    return newest > Path(_native.__file__ or "").stat().st_mtime
 
 
 def _as_typed(refusal: InputError) -> InputError:

@@ -70,7 +70,7 @@ impl InputError {
         InputError::value(value, format_args!("is not one of {listed}{hint}")).near(value, words)
     }
 
-    /// A name of a `what` that is none: of a few candidates it tells all, of many the nearest.
+    /// A name of a `what` that is none: of a few candidates it lists all, of many the nearest.
     pub fn unknown<'a>(
         what: &str,
         name: &str,
@@ -136,7 +136,7 @@ impl InputError {
         self
     }
 
-    /// The line without the option, for who writes the option in a way of his own (`--flows`, `points[3].flows`).
+    /// The line without the option, for those who write the option differently (`--flows`, `points[3].flows`).
     pub fn problem(&self) -> String {
         let path = self.path.iter().map(|place| format!("{place}: "));
         path.chain([self.clause.clone()]).collect()

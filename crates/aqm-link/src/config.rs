@@ -24,7 +24,7 @@ pub struct Config {
     pub up: Line,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Pipe (fifo(7)): whenever something is written into it, measuring begins anew. Commands know it as `AQMLAB_MEASURE`.
+    /// Pipe (fifo(7)): whenever something is written into it, measuring restarts. Commands know it as `AQMLAB_MEASURE`.
     pub measure: PathBuf,
     /// File for samples of both directions: rows of JSON.
     pub samples: PathBuf,

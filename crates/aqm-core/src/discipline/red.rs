@@ -672,7 +672,7 @@ mod tests {
 
     #[test]
     fn a_flood_never_locks_the_link_out() {
-        // If a dropped arrival at an empty queue began the idle time anew, nothing would ever be sent again: 0.0 Mbit/s.
+        // If a dropped arrival at an empty queue restarted the idle time, nothing would ever be sent again: 0.0 Mbit/s.
         for code in ["floyd", "ns3", "linux"] {
             let rate = flooded(&alloc::format!("red limit 300p min 5p max 15p nogentle code {code}"));
             assert!((9.95e6..10.05e6).contains(&rate), "{code}: {rate}");

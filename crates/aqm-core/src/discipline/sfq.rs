@@ -171,7 +171,7 @@ struct Sfq {
     pool: Pool,
     /// Queues with packets in the order of their turns.
     round: VecDeque<u32>,
-    /// How often a queue went to the end of the round, until they are counted anew.
+    /// How often a queue went to the end of the round, until they are recounted.
     turns: u32,
     longest: Longest,
     /// Drawn when the first packet arrives.

@@ -157,7 +157,7 @@ impl FlowRed {
         cx: &mut Cx<'_>,
     ) -> Fate {
         if bytes == 0 {
-            // An empty queue starts anew.
+            // An empty queue restarts.
             self.states[number] = State::default();
             return Fate::Enters;
         }

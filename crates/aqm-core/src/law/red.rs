@@ -95,7 +95,7 @@ impl Params {
         };
     }
 
-    /// The link finds the queue empty. In ns-3 the idle time begins anew, in Linux it goes on.
+    /// The link finds the queue empty. In ns-3 the idle time restarts, in Linux it goes on.
     #[inline]
     pub fn idle(&self, state: &mut State, now: Time) {
         if state.idle_since.is_none() || matches!(self.idle, Idle::Ns3) {

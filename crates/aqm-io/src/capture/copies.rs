@@ -57,7 +57,7 @@ struct Track {
 }
 
 impl Track {
-    /// Nothing tells its packets apart.
+    /// Nothing distinguishes its packets.
     fn is_alike(&self) -> bool {
         self.packets >= FEW && self.repeated as f64 >= ALL_ALIKE * self.packets as f64
     }

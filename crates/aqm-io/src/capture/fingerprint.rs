@@ -16,7 +16,7 @@ const LEAST_PAYLOAD: usize = 16;
 /// Ports, length and checksum of UDP; type, checksum and identifier of ICMP: a NAT changes some of them.
 const CHANGED: usize = 8;
 
-/// The hash of what stays the same; None where nothing tells a packet from its successors.
+/// The hash of what stays the same; None where nothing distinguishes a packet from its successors.
 pub(super) fn fingerprint(decoded: &Decoded<'_>) -> Option<u64> {
     // With the offset of a fragment.
     let identification = match decoded.header {

@@ -5,6 +5,9 @@
 //! - [`port`]: whole Ethernet frames from and to an interface, by a [`ring`] or by a [`tap`].
 //! - [`process`]: namespaces, signals and the ends of processes.
 //! - [`device`]: settings of an interface.
+//!
+//! By libc, not by rustix, which has safe functions for namespaces, capabilities and polling: packet rings, the requests of
+//! tun and ethtool, signal handlers and what runs between fork and exec would stay here all the same, `unsafe` beside them.
 
 pub(crate) mod clock;
 pub(crate) mod device;

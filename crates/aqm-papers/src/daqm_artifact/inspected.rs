@@ -3,7 +3,7 @@
 //! To learn how long packets wait it takes the next five out of the queue, and they are lost. All five are seen at one
 //! instant, so that the "change of sojourn time" from one to the next is the time between two arrivals with a minus sign.
 //! Waits are cut to whole milliseconds; differences are divided by a fixed 2 ms. Derivatives of the buffer size are
-//! differences per sample, taken anew after every fifth sample. The constant feature of the buffer is the number 40.
+//! differences per sample, taken again after every fifth sample. The constant feature of the buffer is the number 40.
 
 use aqm_core::law::features::Features;
 

@@ -511,7 +511,7 @@ mod tests {
         // Figure 4: what came first does not hold the others up.
         for refill in ["departure", "round"] {
             let mut port = Port::new(&format!("pmqecn weight 3 refill {refill}"), 64);
-            // A virtual queue that was empty begins anew.
+            // A virtual queue that was empty restarts.
             for _ in 0..3 {
                 for class in [0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2] {
                     port.put(class);

@@ -2,7 +2,7 @@
 //!
 //! Feedback lowers the rate; some cycles of fast recovery then halve the distance to the former rate, and after them
 //! the target rises by a constant each cycle. The paper leaves open how long a cycle lasts, and never sets its count
-//! back: here feedback begins both anew. Algorithm 3 leaves the target where it was, equation 18 raises it: here
+//! back: here feedback restarts both. Algorithm 3 leaves the target where it was, equation 18 raises it: here
 //! equation 18. Feedback never raises the rate.
 //!
 //! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s (`dcqcn_as_run`, `p4qcn_as_run`), not what

@@ -67,7 +67,7 @@ impl Originator {
         self.next < self.start + u32::from(self.window)
     }
 
-    /// The first sequence number that is not resolved, which a block ACK request tells the receiver.
+    /// The first sequence number that is not resolved, which a block ACK request carries to the receiver.
     pub fn start(&self) -> u32 {
         self.start
     }

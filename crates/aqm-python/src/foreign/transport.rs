@@ -31,7 +31,7 @@ struct ForeignStack {
 }
 
 /// Declares a class: its parameters with their defaults in tc's notation; whether it sets the ECN field and takes what an
-/// application writes over time; `source` tells its versions apart.
+/// application writes over time; `source` distinguishes its versions.
 #[pyfunction]
 #[pyo3(signature = (name, summary, params, marks, writes, source, make))]
 pub(crate) fn declare_transport(

@@ -150,7 +150,7 @@ pub(super) fn sfq(given: &mut Given, form: Form) -> Result<(), InputError> {
     Ok(())
 }
 
-/// tc-cake(8): keywords for overheads add up, `raw` and `conservative` begin anew, `overhead N` takes their place.
+/// tc-cake(8): keywords for overheads add up, `raw` and `conservative` start over, `overhead N` takes their place.
 pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), InputError> {
     if given.get("bandwidth") == Some("auto") {
         given.unset("bandwidth");

@@ -84,7 +84,7 @@ impl Flow {
         }
     }
 
-    /// Why its connection has ended before its work was done, if it has and tells.
+    /// Why its connection has ended before its work was done, if it has and reports why.
     pub(crate) fn failure(&self) -> Option<String> {
         self.session.stack.as_ref()?.failure()
     }

@@ -4,6 +4,9 @@
 //! A sender of any kind is logged in QUIC's words: a TCP segment is a 1-RTT packet with one stream frame, and every
 //! transmission has a number of its own. What a queue does has no words there; `aqmlab:` are ours, which the documentation
 //! declares.
+//!
+//! Not by the crate qlog: its streamer owns a writer and counts from an `Instant`, while times here are simulated, and the
+//! events of queues would stand beside its types anyway.
 
 use super::observer::{AnySender, AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
 use crate::network::packet::{Packet, PacketId, Role};
@@ -285,7 +288,7 @@ impl FlowLog {
         };
         self.enter(state, why, now);
         let total = sender.rtt().total();
-        // The sum begins anew after the warm-up.
+        // The sum restarts after the warm-up.
         let known = if total.1 < self.round_trips.1 { (Span::ZERO, 0) } else { self.round_trips };
         let latest = (total.1 > known.1).then(|| millis(total.0.saturating_sub(known.0)));
         self.round_trips = total;
@@ -316,7 +319,7 @@ impl FlowLog {
         }
     }
 
-    /// A real transport is asked what it tells: no packet by its number, and no end of a recovery.
+    /// A real transport is asked what it reports: no packet by its number, and no end of a recovery.
     fn update_stack(&mut self, client: &dyn Endpoint, now: Time) {
         let lost = client.losses();
         for _ in self.lost.packets..lost.packets {

@@ -207,7 +207,7 @@ impl Metrics {
         self.losses.restart();
     }
 
-    /// A packet is lost, in any queue or on any link: the only place that counts it and tells observers.
+    /// A packet is lost, in any queue or on any link: the only place that counts it and notifies observers.
     pub(crate) fn on_loss(&mut self, dropped: &Dropped<'_>) {
         let packet = dropped.packet;
         self.observers.iter_mut().for_each(|observer| observer.on_drop(dropped));

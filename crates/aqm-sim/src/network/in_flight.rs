@@ -54,7 +54,7 @@ impl InFlightQueue {
         Some((packet, self.first.map(|next| next.at)))
     }
 
-    /// The packets behind the first in order, as far as they lie side by side: where the ring begins anew, there are fewer.
+    /// The packets behind the first in order, as far as they lie side by side: where the ring wraps, there are fewer.
     #[inline]
     pub(crate) fn behind(&self) -> &[InFlight] {
         self.behind.as_slices().0

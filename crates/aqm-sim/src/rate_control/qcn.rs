@@ -1,7 +1,7 @@
 //! QCN (IEEE 802.1Qau), which P4QCN (Geng, Yan, Zhang 2019) carries over IP: the reaction point, which sends, and the
 //! congestion point of a switch.
 //!
-//! The switch compares its queue with a set point each time enough bytes have come in, and tells the sender of the packet
+//! The switch compares its queue with a set point each time enough bytes have come in, and notifies the sender of the packet
 //! that came last how much too long it is. The sender cuts its rate in proportion and recovers by a byte counter and a timer.
 
 use super::control::{Bounds, Feedback, RateControl};

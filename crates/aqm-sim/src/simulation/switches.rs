@@ -545,7 +545,7 @@ impl Switches {
         self.ports[port].filtered
     }
 
-    /// The warm-up is over: counts anew.
+    /// The warm-up is over: resets the counts.
     pub(crate) fn restart(&mut self, now: Time) {
         self.switches.iter_mut().for_each(|installed| installed.switch.restart());
         for attachment in &mut self.ports {

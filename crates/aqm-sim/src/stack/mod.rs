@@ -172,7 +172,7 @@ pub trait Endpoint: Send {
         None
     }
 
-    /// Its congestion window, bytes, if it tells.
+    /// Its congestion window, bytes, if it reports one.
     fn window(&self) -> Option<u64> {
         None
     }

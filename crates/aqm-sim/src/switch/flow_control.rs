@@ -199,7 +199,7 @@ impl FlowControl {
         self.accounts.iter().map(|(account, ingress)| (*account, ingress.thresholds, ingress.counters))
     }
 
-    /// Counts PAUSE frames, losses and headroom anew.
+    /// Resets the counts of PAUSE frames, losses and headroom.
     pub fn restart(&mut self) {
         for ingress in self.accounts.values_mut() {
             ingress.counters = IngressCounters { headroom_needed: ingress.headroom, ..Default::default() };

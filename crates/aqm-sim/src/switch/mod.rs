@@ -149,7 +149,7 @@ impl Switch {
         self.refused
     }
 
-    /// Counts anew.
+    /// Resets the counts.
     pub fn restart(&mut self) {
         self.refused = 0;
         self.buffer.iter_mut().for_each(SharedBuffer::restart);

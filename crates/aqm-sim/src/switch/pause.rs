@@ -123,7 +123,7 @@ impl PauseState {
         paused.total + paused.current.map_or(Span::ZERO, |(since, until)| now.min(until).since(since))
     }
 
-    /// Counts frames and pauses anew.
+    /// Resets the counts of frames and pauses.
     pub fn restart(&mut self, now: Time) {
         self.frames = 0;
         for paused in &mut self.priorities {

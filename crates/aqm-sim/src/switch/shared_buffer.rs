@@ -83,7 +83,7 @@ impl SharedBuffer {
         self.used -= bytes;
     }
 
-    /// Looks for the largest use anew.
+    /// Resets the largest use.
     pub(super) fn restart(&mut self) {
         self.largest = self.used;
     }

@@ -62,7 +62,7 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// An acknowledgment comes: what it alone tells of arrived together, and not out of order.
+    /// An acknowledgment comes: what it alone reports arrived together, and not out of order.
     pub(crate) fn on_ack(&mut self) {
         self.highest_before = self.highest;
     }

@@ -317,7 +317,7 @@ impl Sender {
         let recovers = self.recovery.phase != Phase::Open || self.reenters();
         let quiet = recovers || self.board.sacked_bytes() > 0 || self.board.is_empty();
         if let Some(rack) = &mut self.rack {
-            // Section 7.2: an acknowledgment that tells nothing new does not postpone the probe.
+            // Section 7.2: an acknowledgment that reports nothing new does not postpone the probe.
             if quiet {
                 rack.probe_at = None;
             } else if !duplicate {
@@ -432,7 +432,7 @@ impl Sender {
         if self.settings.recovery.ssthresh == Reduced::Cwnd { self.control.window.cwnd } else { flight }
     }
 
-    /// Lowers the window because of congestion, and tells a receiver that echoes marks (RFC 3168 section 6.1.2).
+    /// Lowers the window because of congestion, and signals a receiver that echoes marks (RFC 3168 section 6.1.2).
     fn reduce(&mut self, flight: u64, now: Time) {
         self.control.on_congestion(flight);
         self.reduction.at = now;

@@ -1,4 +1,8 @@
-"""Strict reading of TOML: every error names file, place, key and value, and what is allowed."""
+"""Strict reading of TOML: every error names file, place, key and value, and what is allowed.
+
+Not by msgspec or pydantic: their errors have a place and a type, but neither the value nor the nearest name, and which
+keys a table of ours may have often depends on its values.
+"""
 
 from __future__ import annotations
 

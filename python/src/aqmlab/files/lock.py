@@ -1,4 +1,7 @@
-"""One writer per folder: an advisory lock that is released when its process ends, however that happens."""
+"""One writer per folder: an advisory lock that is released when its process ends, however that happens.
+
+Not by filelock: it does not say who holds a lock, and has nothing for ``is_abandoned``.
+"""
 
 from __future__ import annotations
 

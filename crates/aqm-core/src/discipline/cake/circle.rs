@@ -61,7 +61,7 @@ impl Circle {
         *deficit = deficit.saturating_sub(spent);
     }
 
-    /// Shares may have changed: each is asked for anew when its queue comes by.
+    /// Shares may have changed: each is asked for again when its queue comes by.
     #[inline]
     pub(super) fn renew(&mut self) {
         self.stale = self.queues.len();

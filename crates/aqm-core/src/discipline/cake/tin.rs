@@ -79,7 +79,7 @@ impl Tin {
     }
 
     /// The queue whose oldest packet is the next to be [sent](Tin::send); `None` if none waits any more, or if the tin
-    /// is to be chosen anew.
+    /// is to be chosen again.
     #[inline]
     pub(super) fn ready(
         &mut self,

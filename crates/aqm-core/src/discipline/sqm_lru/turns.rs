@@ -34,7 +34,7 @@ impl Turns {
         Turns { scheduler, made_of }
     }
 
-    /// Begins anew if parameters ask for another scheduler, or other weights.
+    /// Restarts if parameters ask for another scheduler, or other weights.
     pub(super) fn adopt(&mut self, params: &Params) {
         let (scheduler, weight) = &self.made_of;
         if (*scheduler, weight) != (params.choice("scheduler"), params.per_class("weight")) {

@@ -41,7 +41,7 @@ impl LinkType {
         ip_offset(self.layer(), frame, 0)
     }
 
-    /// A number for the interface that captured `frame`, where the link layer tells; the direction, where it tells that
+    /// A number for the interface that captured `frame`, where the link layer has one; the direction, where it has that
     /// alone.
     pub(super) fn vantage(self, frame: &[u8]) -> u64 {
         let field = match self.layer() {

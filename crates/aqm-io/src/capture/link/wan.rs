@@ -69,7 +69,7 @@ pub(super) fn multilink_frame_relay(frame: &[u8], at: usize) -> Next {
     }
 }
 
-/// LLC (RFC 2684 section 5) or, as neither tells, one protocol alone: PPP (RFC 2364), bridged Ethernet or IP (RFC 2684
+/// LLC (RFC 2684 section 5) or, as neither says which, one protocol alone: PPP (RFC 2364), bridged Ethernet or IP (RFC 2684
 /// section 6).
 pub(super) fn atm(frame: &[u8], at: usize) -> Next {
     match bytes(frame, at)? {

@@ -82,7 +82,7 @@ impl Saboteur {
     /// Looks at what the next event may change.
     pub(super) fn before_event(&mut self, simulation: &mut Simulation) {
         if self.fault == Some(Fault::CountedTwice) && self.struck > 0 {
-            // TCP sets anew what was delivered.
+            // TCP resets what was delivered.
             simulation.shared.metrics.shares[0].total -= COUNTED_TWICE;
         }
         let losses = &simulation.shared.metrics.losses;

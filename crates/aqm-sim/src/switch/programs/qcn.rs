@@ -1,6 +1,6 @@
 //! # What it does
 //! The congestion point of QCN at each port: every so many bytes it compares the queue with a set point, and how it has
-//! grown, and tells the source of the packet that came last how much too long it is. P4QCN carries the messages over IP, as
+//! grown, and reports to the source of the packet that came last how much too long it is. P4QCN carries the messages over IP, as
 //! they are here. Senders for it are flows of the kind `qcn`.
 //!
 //! # Reference

@@ -16,7 +16,7 @@ const CSS_ROUNDS: u32 = 5;
 /// Segments that one acknowledgment may grow the window by; without limit if the sender paces.
 const L: u64 = 8;
 
-/// Slow start, and what ends it besides congestion.
+/// Slow start, and what ends it beside congestion.
 #[derive(Clone, Debug)]
 pub(crate) enum SlowStart {
     /// RFC 5681: nothing.

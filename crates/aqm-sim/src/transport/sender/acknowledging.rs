@@ -1,4 +1,4 @@
-//! What an acknowledgment tells a sender.
+//! What a sender learns from an acknowledgment.
 
 use super::Sender;
 use super::state::{LossRecovery, Phase};
@@ -259,7 +259,7 @@ impl Sender {
     }
 
     /// With RACK, which finds retransmissions that are lost, the timer waits for the last one of the first segment: as long
-    /// as what was sent before it, at `sent_at`, still arrives, it counts anew (tcp_clean_rtx_queue; RFC 6675 section 6).
+    /// as what was sent before it, at `sent_at`, still arrives, it counts again (tcp_clean_rtx_queue; RFC 6675 section 6).
     fn await_retransmission(&mut self, sent_at: Time, now: Time) {
         if self.rack.is_some() && self.board.first_sent_at().is_some_and(|first| sent_at < first) {
             self.restart_timer(now);

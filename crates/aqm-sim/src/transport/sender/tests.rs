@@ -126,7 +126,7 @@ fn with_rack_three_sacked_segments_suffice_at_once() {
 fn with_rack_an_acknowledgment_that_advances_and_tells_of_later_segments_is_no_reordering() {
     let mut sender = bulk(&rack());
     sent(&mut sender, 0);
-    // Segments 0, 1 and 3 arrive, and one delayed acknowledgment tells of all.
+    // Segments 0, 1 and 3 arrive, and one delayed acknowledgment covers all.
     ack(&mut sender, 50, 2, &[(3, 3)]);
     sent(&mut sender, 50);
     ack(&mut sender, 51, 2, &[(3, 5)]);

@@ -18,6 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
+import splice_tables
+
 from aqmlab.analysis.card import ASKED, CARDS, Row, rfc7567
 from aqmlab.scenario import registry
 from aqmlab.scenario.registry import Discipline
@@ -67,7 +69,12 @@ def module(discipline: Discipline) -> str:
 
 def index(disciplines: tuple[Discipline, ...]) -> str:
     """Return the page that lists the others."""
-    lines = ["# The queue disciplines", "", "Written by `make docs`.", ""]
+    lines = [
+        "# The queue disciplines",
+        "",
+        "Written by `make docs`. Probes are variables of a discipline that every run records as",
+    ]
+    lines += ["time series; its state does not count waiting packets.", ""]
     group = ""
     for one in disciplines:
         if one.group != group:
@@ -96,10 +103,11 @@ def declared(discipline: Discipline) -> str:
         lines += [f"## {title}", "", header[title], ""]
     lines += ["## Parameters", "", "| Parameter | Default | Allowed | What it does | Where the default comes from |"]
     lines += ["|---|---|---|---|---|"]
+    rows = []
     for param in discipline.params:
         auto = f" (auto: {param.auto})" if param.auto else ""
-        cells = (f"`{param.name}`", param.default, param.allowed, param.help + auto, param.reference)
-        lines.append(_cells(cells))
+        rows.append((f"`{param.name}`", param.default, param.allowed, param.help + auto, param.reference))
+    lines += [_cells(row) for row in splice_tables.merged(rows)]
     lines += [
         "",
         "## Presets",
@@ -112,16 +120,15 @@ def declared(discipline: Discipline) -> str:
         values = ", ".join(f"{key} {value}" for key, value in preset.values.items())
         lines.append(_cells((name, preset.source, values or "nothing")))
     if discipline.probes:
-        lines += ["", "## Probes", "", "Variables of its own that every run records as time series.", ""]
+        lines += ["", "## Probes", ""]
         lines += ["| Probe | Unit | What it is |", "|---|---|---|"]
         lines += [_cells((f"`{probe.name}`", probe.unit, probe.help)) for probe in discipline.probes]
     traits = discipline.traits
     lines += ["", "## State", ""]
-    lines.append(f"{discipline.state_bytes} bytes at the defaults, waiting packets not counted.")
-    if traits["flow_state_bytes"]:
-        lines.append(f"Of these {traits['flow_state_bytes']} for each flow queue.")
-    lines.append("It marks (ECN) where it can." if traits["ecn"] else "It never marks.")
-    lines.append("It drops queued packets too." if traits["drops_queued"] else "It drops arriving packets only.")
+    each = f", of these {traits['flow_state_bytes']} for each flow queue" if traits["flow_state_bytes"] else ""
+    marks = "marks (ECN)" if traits["ecn"] else "never marks"
+    drops = "queued packets too" if traits["drops_queued"] else "arriving packets only"
+    lines.append(f"{discipline.state_bytes} bytes at the defaults{each}; {marks}; drops {drops}.")
     return "\n".join(lines) + "\n\n"
 
 

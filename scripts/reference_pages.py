@@ -18,6 +18,7 @@ from typing import Any
 
 import contract_page
 import own_discipline_page
+import splice_tables
 import typer
 
 import aqmlab
@@ -294,7 +295,7 @@ def papers() -> str:
     for one in registry.of_papers():
         lines += ["", f"### {one.name}", "", f"{one.summary} ({one.reference}).", ""]
         params = ((f"`{p.name}`", p.default, p.allowed, p.help, p.reference) for p in one.params)
-        lines += _table(("Parameter", *HEAD[1:]), params)
+        lines += _table(("Parameter", *HEAD[1:]), splice_tables.merged(params))
         lines += ["", f"Presets: {', '.join(f'`{preset.name}`' for preset in one.presets)}."]
     senders = [one for one in TRANSPORTS.values() if one.extension == PAPERS]
     lines += [

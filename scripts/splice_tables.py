@@ -1,9 +1,25 @@
-"""Text that is computed, between two marks in a page that is written by hand."""
+"""Tables of pages: rows that are alike, and text that is computed between two marks in a page written by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+
+def merged(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return rows, of those that follow each other and differ in their first cell alone one with all first cells.
+
+    >>> merged([("`a`", "auto"), ("`b`", "auto"), ("`c`", "off")])
+    [('`a`, `b`', 'auto'), ('`c`', 'off')]
+
+    """
+    found: list[tuple[str, ...]] = []
+    for row in rows:
+        if found and any(row[1:]) and found[-1][1:] == row[1:]:
+            found[-1] = (f"{found[-1][0]}, {row[0]}", *row[1:])
+        else:
+            found.append(row)
+    return found
 
 
 def split(text: str, begin: str, end: str) -> tuple[str, str, str]:

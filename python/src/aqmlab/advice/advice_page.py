@@ -6,8 +6,7 @@ from pathlib import Path
 
 from aqmlab.advice import autorate, figures, paste, wireless, words
 from aqmlab.advice.run import Advice
-from aqmlab.advice.thresholds import FIGURES
-from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM
+from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM, shown
 from aqmlab.files import disk
 from aqmlab.report import inline, rendered
 
@@ -44,7 +43,7 @@ def render(advice: Advice, interface: str = "") -> str:
         line=advice.line,
         headline=words.sentences(advice)[0],
         sentences=words.sentences(advice)[1:],
-        figures=FIGURES,
+        figures=shown(advice.verdict.judged),
         drawn=[(one.caption, inline(figures.drawn(one), one.title)) for one in figures.figures(advice.verdict)],
         ping=PING,
         rpm=RPM,

@@ -62,6 +62,11 @@ class Judged(Ranked):
 R = TypeVar("R", bound=Ranked)
 
 
+def shown(judged: Sequence[Judged]) -> list[Figure]:
+    """Return the figures of a table: one that is zero in every setup, as stalls of a video often are, says nothing."""
+    return [one for one in FIGURES if any(setup.values[one.name].value for setup in judged)]
+
+
 @dataclass(frozen=True)
 class Choice:
     """Every setup in order, the chosen one, and the one that would be next.

@@ -331,13 +331,8 @@ def _spread(subject: _Subject) -> Row:
 
 
 def _logging(subject: _Subject) -> Row:
-    names = ", ".join(probe.name for probe in subject.discipline.probes)
-    return Row(
-        "B9",
-        f"counters, and as time series {names}" if names else "counters",
-        _verdict(True),
-        "declared",
-    )
+    probes = " and probes" if subject.discipline.probes else ""
+    return Row("B9", f"counters{probes}", _verdict(True), "declared")
 
 
 def _full_queue(subject: _Subject) -> Row:

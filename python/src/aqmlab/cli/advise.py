@@ -307,18 +307,16 @@ def _shown(advice: Advice, interface: str, width: int) -> list[RenderableType]:
 
 
 def _table(advice: Advice, width: int) -> RenderableType:
-    from aqmlab.advice.thresholds import FIGURES
-    from aqmlab.advice.verdict import PING
+    from aqmlab.advice.verdict import PING, shown
     from aqmlab.cli import columns
 
     # Without intervals, steps and round trips a minute, which the page has, it fits into 80 columns.
-    # What is zero everywhere says nothing.
-    shown = [one for one in FIGURES if any(judged.values[one.name].value for judged in advice.verdict.judged)]
-    heads = [("Grade", "ping +ms"), *map(_head, shown)]
+    figures = shown(advice.verdict.judged)
+    heads = [("Grade", "ping +ms"), *map(_head, figures)]
     lines = []
     for one in advice.verdict.judged:
         cells = [columns.marked(f"{one.grade} {one.values[PING].value:.0f}", "")]
-        for figure in shown:
+        for figure in figures:
             is_worse = figure.name in one.worse
             cells.append(columns.marked(one.shown(figure), "*" if is_worse else "", style="red" if is_worse else ""))
         lines.append((one.name, cells))

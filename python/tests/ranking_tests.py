@@ -95,7 +95,7 @@ def the_headline_states_what_is_beyond_chance() -> None:
     sentences = {one.aqm: one.words for one in headlines(_result(NOISY))}
     assert sentences == {
         "b": "10 % more queue delay than a (10 → 11 ms)",
-        "c": "against a: queue delay undecided (10 → 11 ms, -33 to +57 %)",
+        "c": "undecided against a: queue delay (10 → 11 ms, -33 to +57 %)",
     }
     (one,) = headlines(_result({"a": NOISY["a"], "b": NOISY["a"]}))
     assert one.words == "the same as a in every run"

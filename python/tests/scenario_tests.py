@@ -516,7 +516,7 @@ def a_name_stands_for_a_discipline(aqmlab: Command, tmp_path: Path) -> None:
     base = ("--rate", "10mbit", "--rtt", "40ms", "--duration", "1s", "--warmup", "100ms", "--seeds", "2")
     ended = aqmlab("compare", *base, "--aqm", "fifo", "--aqm", "Mine=codel target 10ms", "--out", tmp_path / "one")
     assert ended.status == 0
-    assert "differs from fifo" in ended.out
+    assert "undecided against fifo" in ended.out
     assert "Mine" in ended.out
     assert "codel target" not in ended.out
     found = load(tmp_path / "one")
@@ -539,3 +539,8 @@ def a_name_hides_no_code_of_a_file(aqmlab: Command, tmp_path: Path) -> None:
     ended = aqmlab("run", tmp_path / "file.toml")
     assert ended.status == 2
     assert "is code, and a file names none" in ended.line
+
+
+def two_rates_are_answered_with_what_to_write() -> None:
+    wanted = "rate: '50/10mbit' is a rate for each direction: give rate 50mbit with topology asymmetric:up=10mbit"
+    assert wanted in _refusal(rate="50/10mbit")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from aqmlab.results import directions
 from aqmlab.results.marks import mark_of
 from aqmlab.results.metric_tables import (
     ABSENT,
@@ -32,6 +33,8 @@ FIRST = (
     *("mos_mean", "page_load_mean_s", "video_stall_s", "rpc_latency_mean_ms", "ping_mean_ms", "fct_mean_s"),
     *("loss_ratio", "jain_index", "qdelay_p50_ms", "slowdown_mean", "marks", "utilization"),
 )
+# What a table with several ports has no room for.
+LEFT = ("qdelay_p50_ms", "qdelay_p99_ms")
 # How they stand.
 _ORDER = (*COLUMNS[2:5], COLUMNS[0], COLUMNS[1], *COLUMNS[5:], *PING_COLUMNS, *FLOW_COLUMNS, *APPLICATION_COLUMNS)
 
@@ -49,9 +52,15 @@ def brief(result: Result, point: int = 0) -> Brief:
     """Return the short table of a scenario."""
     rows = [row for row in result.shown_rows if row.point == point]
     known = {column.metric: column for column in in_units(_ORDER, result.shown_rows)}
+    first: Sequence[str] = FIRST
+    if directions.few(result.scenarios[point]):
+        known = _of_directions(result.scenarios[point], known)
+        delays = [name for name in known if name.endswith(directions.DELAY)]
+        place = FIRST.index("mos_mean") + 1
+        first = list(dict.fromkeys((*delays, *FIRST[:place], directions.BACK, *FIRST[place:])))
     every = cells(result.aqms, rows, list(known.values()))
     full = {column.metric for column in filled(list(known.values()), every)}
-    chosen = [name for name in FIRST if name in full and _says(name, full, every)][:MOST_COLUMNS]
+    chosen = [name for name in first if name in full and _says(name, full, every)][:MOST_COLUMNS]
     columns = [column for name, column in known.items() if name in chosen]
     own = {(one.aqm, one.metric): one for one in result.comparisons if one.point == point}
     differences = {place: one.difference for place, one in own.items()}
@@ -61,6 +70,13 @@ def brief(result: Result, point: int = 0) -> Brief:
     }
     marks = {mark for cells_of in lines.values() for _, mark in cells_of}
     return Brief(columns, lines, notes(result, columns, list(own.values()), marks))
+
+
+def _of_directions(scenario: Mapping[str, Any], known: Mapping[str, Column]) -> dict[str, Column]:
+    """Return the columns with the mean delay of each direction in place of more about the first."""
+    delays = directions.delay_columns(scenario, known[directions.DELAY])
+    rest = [one for name, one in known.items() if name not in (directions.DELAY, *LEFT)]
+    return {one.metric: one for one in (*delays, *directions.at_first(scenario, rest))}
 
 
 def _says(name: str, full: AbstractSet[str], lines: Lines) -> bool:

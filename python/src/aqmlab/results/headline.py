@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results import stations
+from aqmlab.results import directions, stations
 from aqmlab.results.differences import QOE, Comparison
 from aqmlab.stats.statistics import MARGIN
 from aqmlab.vocabulary import metrics
@@ -41,6 +41,7 @@ def headlines(result: Result, point: int = 0) -> list[Headline]:
     found = []
     for aqm in result.aqms[1:]:
         own = [one for one in result.comparisons if one.aqm == aqm and one.point == point]
+        own = [directions.named(one, result.scenarios[point]) for one in own]
         if own:
             of_stations = stations.words(result, point, own[0].reference, aqm)
             found.append(Headline(aqm, own[0].reference, "; ".join([_words(result, own, point), *of_stations])))
@@ -52,26 +53,29 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
     if _is_same(result, point, reference, aqm):
         return f"the same as {reference} in every run"
     known = {one.metric: one for one in comparisons}
-    clear = [known[name] for name in (*ASKED, *QOE) if name in known and _is_shown(known[name])]
+    asked = [*directions.delays(result.scenarios[point]), *ASKED[1:]]
+    clear = [known[name] for name in (*asked, *QOE, directions.BACK) if name in known and _is_shown(known[name])]
     clear.sort(key=_size, reverse=True)
-    rest = [known[name] for name in ASKED if name in known and known[name] not in clear]
+    rest = [known[name] for name in asked if name in known and known[name] not in clear]
     if not clear and not rest:
         return f"nothing differs from {reference} beyond chance"
     parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
-    found = ", ".join([*parts, *map(_unmarked, rest)])
-    return found if clear else f"against {reference}: {found}"
+    same = [f"{noun(metrics.find(one.metric))} {within([one])}" for one in rest if one.difference.is_equivalent]
+    undecided = [_undecided(one) for one in rest if not one.difference.is_equivalent]
+    against = "" if clear else f" against {reference}"
+    found = [", ".join([*parts, *same]) + (against if same else "")]
+    found += [f"undecided{'' if same else against}: {', '.join(undecided)}"] if undecided else []
+    return "; ".join(part for part in found if part)
 
 
-def _unmarked(one: Comparison) -> str:
-    """Say of a metric that is not marked within what it is the same, or that it is undecided and what it may be."""
-    what = noun(metrics.find(one.metric))
-    if one.difference.is_equivalent:
-        return f"{what} {within([one])}"
+def _undecided(one: Comparison) -> str:
+    """Return a metric of which the runs do not decide, with its values unless they look alike, and what is possible."""
     before, after, unit = _pair(one)
     looks_alike = one.difference.estimate.value == 0.0 or _size(one) < math.log(1.0 + MARGIN)
     values = "" if looks_alike else f"{before} → {after}{unit}"
     inside = ", ".join(part for part in (values, span([one])) if part)
-    return f"{what} undecided ({inside})" if inside else f"{what} undecided"
+    what = noun(metrics.find(one.metric))
+    return f"{what} ({inside})" if inside else what
 
 
 def within(same: Sequence[Comparison]) -> str:

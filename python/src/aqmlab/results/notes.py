@@ -39,7 +39,9 @@ def _notes(
     first = references[0] if len(references) == 1 else "its own in the first engine"
     percentiles = any(metrics.find(column.metric).is_percentile for column in columns)
     yield f"{legend(marks, first)}{'; percentiles untested' if percentiles else ''}."
-    bounds = [text for column in columns if (text := _bound(column, tested))]
+    titles = dict.fromkeys(column.title for column in columns)
+    found = [_bound([column for column in columns if column.title == title], tested) for title in titles]
+    bounds = [bound for bound in found if bound]
     if bounds:
         yield f"95 % intervals of all differences together, at most: {', '.join(bounds)}."
     if few := few_seeds(result):
@@ -55,12 +57,12 @@ def few_seeds(result: Result) -> str:
     return f"{seeds} seeds decide only the obvious; --seeds {ENOUGH_SEEDS} with the same --out adds {more}."
 
 
-def _bound(column: Column, tested: Sequence[Comparison]) -> str:
-    """How far from its difference an end of any interval of a column lies, with its unit."""
-    reach = 0.0
+def _bound(columns: Sequence[Column], tested: Sequence[Comparison]) -> str:
+    """How far from its difference an end of any interval of columns with one title lies, with its unit."""
+    reach, column, names = 0.0, columns[0], [column.metric for column in columns]
     for one in tested:
         estimate = one.difference.estimate
-        if one.metric == column.metric and estimate.low is not None and estimate.high is not None:
+        if one.metric in names and estimate.low is not None and estimate.high is not None:
             reach = max(reach, estimate.value - estimate.low, estimate.high - estimate.value)
     if reach <= 0.0:
         return ""

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.results import differences, fairness, ranking
+from aqmlab.results import differences, directions, fairness, ranking
 from aqmlab.results import summary as _summary
 from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import Frames, plain
@@ -126,10 +126,15 @@ class Result:
         """Return whether tables and sentences show a metric of a scenario."""
         return fairness.is_shown(self.scenarios[point], metric)
 
+    @property
+    def _compared(self) -> tuple[str, ...]:
+        """The metrics of the family, with those of further directions where there are any."""
+        return tuple(dict.fromkeys((*self.compared, *directions.compared(self.scenarios))))
+
     @functools.cached_property
     def family(self) -> list[Comparison]:
         """Paired differences of all pairs of AQMs, of the metrics that are shown: one family of tests."""
-        return differences.family(self.frames, range(len(self.points)), self.aqms, self.compared, self.shows)
+        return differences.family(self.frames, range(len(self.points)), self.aqms, self._compared, self.shows)
 
     @functools.cached_property
     def comparisons(self) -> list[Comparison]:
@@ -140,7 +145,7 @@ class Result:
     @functools.cached_property
     def rankings(self) -> list[Ranking]:
         """The order of the AQMs by each metric of the family; nothing with one AQM or one seed."""
-        found = ranking.rankings(self.family, self.rows, range(len(self.points)), self.aqms, self.compared)
+        found = ranking.rankings(self.family, self.rows, range(len(self.points)), self.aqms, self._compared)
         return [one for one in found if self.shows(one.point, one.metric)]
 
     @functools.cached_property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.results import groups
+from aqmlab.results import directions, groups
 from aqmlab.results.ports import FULL_IP_PACKET_BYTES
 from aqmlab.vocabulary.units import parse_bytes, parse_rate, parse_span, readable
 
@@ -125,8 +125,21 @@ def _buffer(scenario: Mapping[str, Any]) -> str:
         octets = int(size[:-1]) * packet if in_packets else parse_bytes(size)
     except ValueError:
         return shown
-    ms = octets * 8 / parse_rate(scenario["rate"]) * 1e3
-    return f"{shown} ({ms:.0f} ms)" if ms >= 10.0 else f"{shown} ({ms:.2g} ms)"
+    rates = {port: scenario["ports"][port]["rate"] for port in directions.few(scenario)}
+    if len(set(rates.values())) > 1:
+        return f"{shown} ({', '.join(f'{_drained(octets, one)} {port}' for port, one in rates.items())})"
+    return f"{shown} ({_drained(octets, scenario['rate'])})"
+
+
+def _drained(octets: int, rate_text: str) -> str:
+    """Return how long a full buffer takes to drain at a rate.
+
+    >>> _drained(101_438, "20mbit"), _drained(1_500, "10mbit")
+    ('41 ms', '1.2 ms')
+
+    """
+    ms = octets * 8 / parse_rate(rate_text) * 1e3
+    return f"{ms:.0f} ms" if ms >= 10.0 else f"{ms:.2g} ms"
 
 
 def _traffic(scenario: Mapping[str, Any]) -> str:

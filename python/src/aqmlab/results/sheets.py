@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aqmlab.results.directions import at_first
 from aqmlab.results.metric_tables import (
     ABSENT,
     APPLICATION_COLUMNS,
@@ -86,7 +87,7 @@ def sheets(result: Result) -> list[Sheets]:
             _sheet(("AQM",), flows, flow_cells(result.aqms, rows, flows)),
             _sheet(("AQM",), applications, occasional_cells(result.aqms, rows, applications)),
             _sheet(("AQM",), pings, occasional_cells(result.aqms, rows, pings)),
-            _sheet(("Flows", "AQM"), groups, group_cells(result.aqms, rows, groups)),
+            _sheet(("Flows", "AQM"), at_first(result.scenarios[point], groups), group_cells(result.aqms, rows, groups)),
             _sheet(("AQM",), kernel, occasional_cells(result.aqms, rows, kernel)),
         )
         summary = cells(result.aqms, rows, columns)

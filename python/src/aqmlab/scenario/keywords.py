@@ -27,7 +27,7 @@ class Keywords(TypedDict, total=False):
     flows: File | Sequence[File] | None
     "flows as 'COUNT*KIND[:key=value]...', as 10*newreno:rtt=20ms (default 1*cubic)"
     topology: File | None
-    "dumbbell, parking_lot:hops=3, star, many_to_one, leaf_spine, ... or FILE.toml (default dumbbell)"
+    "dumbbell, asymmetric:up=10mbit, parking_lot:hops=3, star, ... or FILE.toml (default dumbbell)"
     measure: Many | None
     "ports whose queues are measured, as down,up; the bottleneck unless given"
     link_trace: File | None

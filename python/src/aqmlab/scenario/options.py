@@ -91,6 +91,7 @@ SETTINGS: tuple[Option, ...] = tuple(option for option in OPTIONS if option.fiel
 WIRE: tuple[str, ...] = tuple(option.name for option in OPTIONS if option.is_wire)
 # All fields of a resolved scenario, in the order in which it is written.
 FIELDS: tuple[str, ...] = tuple(_DECLARED["fields"])
+_TWO_RATES = re.compile(r"(\d+(?:\.\d+)?[a-z]*) ?/ ?(\d+(?:\.\d+)?[a-z]*)")
 _NAME = re.compile(r"\$(?P<name>[a-z_][a-z0-9_]*)")
 
 # What `$names` may add to an option, and to a topology's file, in characters: a value may name others many times.
@@ -174,11 +175,33 @@ class Options:
 
     def error(self, name: str, problem: object) -> InputError:
         """Return the error about an option."""
+        rates = two_rates("".join(self.given.get(name, ()))) if name == "rate" else None
+        if rates is not None:
+            down, up = rates
+            shown = "".join(self.given[name])
+            topology = f"{self.label('topology')} asymmetric:up={up}"
+            problem = f"'{shown}' is a rate for each direction: give {self.label(name)} {down} with {topology}"
         return about(name, problem, self.label(name))
 
     def located(self, refusal: InputError) -> InputError:
         """Return what another layer refuses (``flows: 'voip': gap is ...``) as the error about that option."""
         return self.error(refusal.option, refusal) if refusal.option in BY_NAME else refusal
+
+
+def two_rates(text: str) -> tuple[str, str] | None:
+    """Return the rates down and up of a line as providers name them; nothing of any other text.
+
+    >>> two_rates("50/10mbit"), two_rates("1gbit/50mbit"), two_rates("50/10"), two_rates("50mbit")
+    (('50mbit', '10mbit'), ('1gbit', '50mbit'), ('50mbit', '10mbit'), None)
+
+    """
+    found = _TWO_RATES.fullmatch(text.strip())
+    if found is None:
+        return None
+    down, up = found.groups()
+    unit = next((one.lstrip("0123456789.") for one in (up, down) if not one[-1].isdigit()), "mbit")
+    down, up = (f"{one}{unit}" if one[-1].isdigit() else one for one in (down, up))
+    return down, up
 
 
 def unknown_option(name: str, known: Iterable[str]) -> InputError:

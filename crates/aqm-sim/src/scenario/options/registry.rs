@@ -66,7 +66,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         Form::File,
         "dumbbell",
         "SPEC",
-        "dumbbell, parking_lot:hops=3, star, many_to_one, leaf_spine, ... or FILE.toml",
+        "dumbbell, asymmetric:up=10mbit, parking_lot:hops=3, star, ... or FILE.toml",
     )
     .from("RFC 7928 section 3.1: a dumbbell"),
     OptionSpec::new(

@@ -1,0 +1,66 @@
+"""A line with a downlink and an uplink, or few other measured ports: each of them is part of the answer.
+
+The direction that suffers need not be the first, whose delay has the metric without the name of a port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from aqmlab.results.differences import Comparison
+from aqmlab.results.metric_tables import Column
+from aqmlab.vocabulary.scopes import of_port
+
+# More are in a table of their own.
+MOST_PORTS = 3
+DELAY = "qdelay_mean_ms"
+# Beside a second direction: how a call sounds there.
+BACK = "mos_back_mean"
+
+
+def few(scenario: Mapping[str, Any]) -> list[str]:
+    """Return the measured ports that the answer is about; none if only one is measured, or many."""
+    ports = list(scenario.get("ports") or ())
+    return ports if 1 < len(ports) <= MOST_PORTS else []
+
+
+def compared(scenarios: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the metrics in which AQMs are compared because of the ports after the first, whose delay has no prefix."""
+    others = dict.fromkeys(port for scenario in scenarios for port in few(scenario)[1:])
+    return [*(f"{of_port(port).prefix}{DELAY}" for port in others), *([BACK] if others else [])]
+
+
+def delays(scenario: Mapping[str, Any]) -> list[str]:
+    """Return the metrics of mean delay that a scenario is asked for: one for each port of `few`."""
+    return [f"{of_port(port).prefix}{DELAY}" for port in few(scenario)] or [DELAY]
+
+
+def named(one: Comparison, scenario: Mapping[str, Any]) -> Comparison:
+    """Return a comparison in which the delay at the first of several ports has the name of that port."""
+    return replace(one, metric=delays(scenario)[0]) if one.metric == DELAY else one
+
+
+def at_first(scenario: Mapping[str, Any], columns: Sequence[Column]) -> list[Column]:
+    """Return columns of which those that are of the first of several ports alone say so."""
+    first = next(iter(scenario.get("ports") or ()), "")
+    if not first:
+        return list(columns)
+    return [
+        replace(one, title=f"{one.title} at {first}") if one.title in ("Queue delay", "Loss") else one
+        for one in columns
+    ]
+
+
+def delay_columns(scenario: Mapping[str, Any], column: Column) -> list[Column]:
+    """Return a column of mean delay for each port of `few`, from the one of the first."""
+    ports = few(scenario)
+    unit = column.unit.rpartition(", ")[2]
+    return [
+        replace(column, metric=f"{of_port(port).prefix}{DELAY}" if place else DELAY, unit=f"mean {port}, {unit}")
+        for place, port in enumerate(ports)
+    ]
+
+
+__all__ = ["BACK", "DELAY", "at_first", "compared", "delay_columns", "delays", "few", "named"]

@@ -1,0 +1,55 @@
+"""A line with a downlink and an uplink: the answer has both directions."""
+
+from __future__ import annotations
+
+import pytest
+
+import aqmlab
+from aqmlab.results.brief import brief
+from aqmlab.results.headline import headlines
+from aqmlab.results.result import Result
+from aqmlab.results.setting_line import setting_line
+from aqmlab.results.sheets import sheets
+
+UP = "port.up.qdelay_mean_ms"
+
+
+@pytest.fixture(scope="module")
+def line() -> Result:
+    """A line whose uplink alone is loaded, with a call across it."""
+    return aqmlab.compare(
+        rate="50mbit",
+        rtt="20ms",
+        topology="asymmetric:up=10mbit",
+        buffer="50ms",
+        flows=["1*cubic:name=upload:from=home:to=server:start=0s", "1*voip:start=0s"],
+        aqm=["fifo", "fq_codel"],
+        seeds=3,
+        duration="10s",
+    )
+
+
+def the_table_has_the_delay_of_both_directions_and_of_the_call_both_ends(line: Result) -> None:
+    found = brief(line)
+    metrics = [column.metric for column in found.columns]
+    assert metrics[:2] == ["qdelay_mean_ms", UP]
+    assert {"mos_mean", "mos_back_mean"} <= set(metrics)
+    assert [column.unit for column in found.columns[:2]] == ["mean down, ms", "mean up, ms"]
+    delay = {aqm: float(cells[1][0]) for aqm, cells in found.lines.items()}
+    assert delay["fifo"] > 50.0
+    assert delay["fq_codel"] < 0.2 * delay["fifo"]
+
+
+def the_first_sentence_is_of_the_direction_that_suffers(line: Result) -> None:
+    (one,) = headlines(line)
+    assert "less queue delay at up than fifo" in one.words
+
+
+def what_is_of_the_first_port_alone_says_so(line: Result) -> None:
+    groups = next(sheet for sheet in sheets(line)[0].more if sheet.heads[0] == "Flows")
+    assert {column.title for column in groups.columns} >= {"Goodput", "Queue delay at down"}
+    assert "Loss at down" in [column.title for column in brief(line).columns]
+
+
+def the_buffer_is_as_long_as_each_rate_makes_it(line: Result) -> None:
+    assert "buffer 207 packets (50 ms down, 251 ms up)" in setting_line(line)

@@ -62,7 +62,10 @@ def few_blocks_are_not_run_as_they_stand() -> None:
     kinds = Counter(block.kind for block in every)
     print(", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
     counts = Counter("small" if block.note.startswith(SMALL) else "not run" for block in exceptions)
-    assert counts == {"small": 8, "not run": 24}, "one more or one less: is its reason good?"
+    assert counts["small"] <= 8, "one more: is its reason good?"
+    assert counts["not run"] <= 24, "one more: is its reason good?"
+    reasons = [block.note.removeprefix(NOT_RUN).strip(" :") for block in exceptions if block.note.startswith(NOT_RUN)]
+    assert all(len(reason.split()) > 1 for reason in reasons), reasons
 
 
 def links_between_pages_lead_to_files() -> None:

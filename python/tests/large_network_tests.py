@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import aqmlab
@@ -37,7 +38,13 @@ def every_discipline_runs_on_both_graphs(graph: str) -> None:
     result = run_experiment(scenario.load(path, {"duration": "2s", "seeds": "1"}), "run")
     assert result.aqms == [discipline.name for discipline in disciplines()]
     assert not result.manifest["failures"]
-    assert result.runs["goodput_mbit"].min() > 0.0
+    (tail_drop,) = result.runs.filter(pl.col("aqm") == "fifo").iter_rows(named=True)
+    plain = {one.name for one in disciplines() if not one.traits["signals"]}
+    for run in result.runs.iter_rows(named=True):
+        # TCN's threshold is a time of a data centre: it leaves most of a slow link idle.
+        assert run["goodput_mbit"] > 0.25 * tail_drop["goodput_mbit"], run["aqm"]
+        assert run["qdelay_mean_ms"] < 1.05 * tail_drop["qdelay_mean_ms"], run["aqm"]
+        assert run["aqm"] not in plain or run["drops_early"] + run["marks"] == 0.0, run["aqm"]
 
 
 def packets_queued_at_the_end_count_as_undelivered_but_not_lost() -> None:

@@ -54,9 +54,9 @@ def every_crate_is_ours_or_from_the_registry_with_a_checksum(name: str) -> None:
 
 def the_limits_are_those_of_the_page() -> None:
     page = (ROOT / "docs/reference/limits.md").read_text()
-    assert (cost.MOST_RUNS, cost.MOST_EVENTS, cost.MEMORY_SHARE) == (20_000, 2e11, 0.5)
-    assert "| runs | 20 000 |" in page
-    assert "2e11" in page
+    assert f"| runs | {cost.MOST_RUNS:_} |".replace("_", " ") in page
+    assert f"| {cost.MOST_EVENTS:.0e}, about".replace("+", "") in page
+    assert ("half of the machine's" in page) == (cost.MEMORY_SHARE == 0.5)
     assert "at most 10 000 points" in page
     with pytest.raises(InputError, match="has 10001 points; at most 10000 are allowed"):
         sweeps.points({"load": [str(load) for load in range(10_001)]}, "grid", {}, {}, "")

@@ -3,9 +3,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, loaded
+
+from aqmlab import _native
 
 SOAK = ROOT / "tests" / "soak" / "soak.py"
 
@@ -16,6 +19,33 @@ def random_scenarios_pass_their_checks_or_are_refused_in_a_line() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("200 scenarios"), done.stdout
+
+
+def a_run_that_goes_wrong_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.syspath_prepend(SOAK.parent)
+    soak = loaded(SOAK, "soak")
+    options = {"rate": "1mbit", "rtt": "20ms", "aqm": "fifo", "flows": ["1*cubic"], "duration": "1s", "seeds": 1}
+    assert soak.outcome(options, 20.0) == ("passed", "")
+    assert soak.outcome({**options, "rate": "1mbot"}, 20.0)[0] == "refused"
+
+    class Wrong:
+        CheckError, Cancelled, Monitor = _native.CheckError, _native.Cancelled, _native.Monitor
+
+        @staticmethod
+        def run(*_: object) -> object:
+            raise ends.pop()
+
+    monkeypatch.setattr(soak, "_native", Wrong)
+    ends: list[Exception] = [_native.Cancelled(), _native.CheckError("a packet is lost")]
+    assert [soak.outcome(options, 20.0)[0] for _ in range(2)] == ["false alarm", "hang"]
+    run = SimpleNamespace(metrics={"utilization": 1.5, "goodput_mbit": 2.0})
+    monkeypatch.setattr(Wrong, "run", staticmethod(lambda *_: run))
+    assert soak.outcome(options, 20.0) == ("share", "{'utilization': 1.5}")
+    # An abort leaves a run without an outcome; any of these fails the whole.
+    monkeypatch.setattr(sys, "argv", ["soak.py", "--runs", "1", "--jobs", "1"])
+    monkeypatch.setattr(soak, "supervise", lambda *_: [{"kind": "abort", "message": "", "options": None}])
+    assert soak.main() == 1
+    assert "1 abort" in capsys.readouterr().out
 
 
 def random_scenarios_with_real_transports_pass_their_checks_or_are_refused_in_a_line() -> None:

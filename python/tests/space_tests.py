@@ -87,6 +87,7 @@ def a_preset_outside_the_sample_speaks_against_it() -> None:
     assert (reach.holding, reach.tested, reach.flips[0].grade.word) == (0, 12, "not reproduced")
     assert '; but it does in own; own becomes "not reproduced" with ' in reach.sentence
     assert "of 1 claims 0 hold in all, 0 in none, 1 in some" in cards.opening(space)
+    assert cards.opening(space, {"c-1"}) == ""
 
 
 def _scattered(setting: Setting) -> int:

@@ -11,6 +11,7 @@ from aqmlab.papers.findings import Word
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text as RichText
 
     from aqmlab.papers.summary import Cells, Line
 
@@ -26,44 +27,67 @@ STYLES = {
     Word.NOT_TESTABLE: "dim",
 }
 INDENT = 4
+# Stands behind what this run did not find itself.
+STORED = ", stored"
 
 
 def claims(lines: Sequence[Line], *, verbose: bool) -> RenderableType:
-    """Return the claims: a block for each headline one, and a row for each other; verbosely blocks for all."""
+    """Return the claims: some lines for each headline one and a row for each other; verbosely all that is known."""
     from rich.console import Group
 
     blocks = [one for one in lines if one.is_headline or verbose]
     rows = [one for one in lines if one not in blocks]
-    parts: list[RenderableType] = [part for one in blocks for part in (_block(one), "")]
+    make = _whole if verbose else _short
+    parts: list[RenderableType] = [part for one in blocks for part in (_block(one, make(one)), "")]
     if rows:
         parts += [Text(f"{len(rows)} further claims, with numbers on the page or by -v", style="bold"), _rows(rows), ""]
     return Group(*parts)
 
 
-def _block(one: Line) -> RenderableType:
+def _block(one: Line, found: Sequence[RenderableType]) -> RenderableType:
     from rich.console import Group
     from rich.padding import Padding
 
     head = Text.assemble((one.id, "bold"), ("  main claim" if one.is_main else "", "bold"), f"  {one.says}")
-    is_same = one.stored is not None and one.stored == one.here
-    found: list[RenderableType] = [_found("this run: " if one.stored else "", one.here)]
-    if is_same:
-        found.append(Text("stored full form: the same", style="dim"))
-    elif one.stored:
-        found.append(_found("stored full form: ", one.stored))
-    found += [Text(f"paper: {one.here.paper}")] if one.here.paper else []
-    if one.robustness:
-        whose = "" if one.is_sampled else "stored: "
-        held = sensitivity.share(one.robustness, "sampled configurations")
-        found.append(Text.assemble((whose, "dim"), f"holds in {held}"))
-    if one.flips:
-        found.append(Text(f"flipped by: {'; '.join(one.flips)}", style="dim"))
-    if one.alike:
-        found.append(Text(f"also: {'; '.join(one.alike)}", style="dim"))
     return Group(head, *(Padding(text, (0, 0, 0, INDENT)) for text in found))
 
 
-def _found(whose: str, cells: Cells) -> RenderableType:
+def _short(one: Line) -> list[RenderableType]:
+    """Return this run's finding beside the paper's numbers; in a line what is stored; and what flips it."""
+    stored = f"stored: {'the same' if one.is_as_stored else one.stored.word}" if one.stored else ""
+    share = _share(one) if one.is_sampled else _share(one).removesuffix(STORED)
+    beside = "; ".join(text for text in ((share, stored) if one.is_sampled else (stored, share)) if text)
+    flips = f"flipped by: {'; '.join(one.flips)}" if one.flips else ""
+    found = _found("", one.here)
+    found.append(f"; paper: {one.here.paper}" if one.here.paper else "")
+    return [found, *(Text(text, style="dim") for text in (beside, flips) if text)]
+
+
+def _whole(one: Line) -> list[RenderableType]:
+    """Return all that is known of a claim, each in lines of its own."""
+    found: list[RenderableType] = [_found("this run: " if one.stored else "", one.here)]
+    if one.stored == one.here:
+        found.append(Text("stored full form: the same", style="dim"))
+    elif one.stored:
+        found.append(_found("stored full form: ", one.stored))
+    others = (
+        f"paper: {one.here.paper}" if one.here.paper else "",
+        _share(one),
+        f"flipped by: {'; '.join(one.flips)}" if one.flips else "",
+        f"also: {'; '.join(one.alike)}" if one.alike else "",
+    )
+    return [*found, *(Text(text) for text in others if text)]
+
+
+def _share(one: Line) -> str:
+    """Say in how many configurations a claim holds, if any were sampled for it."""
+    if not one.robustness:
+        return ""
+    held = f"holds in {sensitivity.share(one.robustness, 'sampled configurations')}"
+    return held if one.is_sampled else f"{held}{STORED}"
+
+
+def _found(whose: str, cells: Cells) -> RichText:
     rest = cells.judged.removeprefix(str(cells.word))
     return Text.assemble((whose, "dim"), (str(cells.word), STYLES[cells.word]), f"{rest}: {cells.ours}")
 

@@ -211,7 +211,7 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
         )
     parts.append("")
     parts += [part for text in (alone, cards.limits(reproduction)) if text for part in (Text(text), "")]
-    opening = cards.opening(reproduction.space)
+    opening = cards.opening(reproduction.space, paper.ours)
     parts += [Text(opening), ""] if opening else []
     parts += _details(reproduction) if verbose or not lines else []
     # Of claims alone everything is said.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.papers.claim_tables import ClaimTable, counted_tables, counts
@@ -161,18 +161,19 @@ def overview(reproduction: Reproduction) -> Overview:
     return Overview(
         reproduction.paper.name,
         reproduction,
-        opening(space),
+        opening(space, reproduction.paper.ours),
         {preset: counts(found) for preset, found in reproduction.counted.items()},
         f"{sum(share >= 0.5 for share in shares)} of {len(shares)}" if shares else "",
         tuple((one, strip(one.claim.id, space)) for one in tables),
     )
 
 
-def opening(space: Space | None) -> str:
-    """Return what the space says of the paper as a whole, in a few sentences."""
-    if space is None or not space.reaches:
+def opening(space: Space | None, ours: Collection[str] = ()) -> str:
+    """Return what the space says of the paper's claims as a whole, in a few sentences; ``ours`` are no claims of it."""
+    reaches = [one for name, one in space.reaches.items() if name not in ours] if space else []
+    if space is None or not reaches:
         return ""
-    found = [one for one in space.reaches.values() if one.tested]
+    found = [one for one in reaches if one.tested]
     # A preset is a configuration, too, whether or not it is in the sample.
     held = {one.target: [cell.grade.holds for cell in one.cells if cell.grade.is_judged] for one in found}
     every, none = [name for name, own in held.items() if all(own)], [name for name, own in held.items() if not any(own)]
@@ -182,7 +183,7 @@ def opening(space: Space | None) -> str:
         for decides in one.deciding:
             factors.setdefault(decides.factor, []).append(one.target)
     ranked = [factor for factor, _ in sorted(factors.items(), key=lambda one: -len(one[1]))]
-    untested = len(space.reaches) - len(found)
+    untested = len(reaches) - len(found)
     return (
         f"In {len(space.sample)} configurations of what the paper leaves open "
         f"({space.seeds} seed{'s' * (space.seeds > 1)} each), "

@@ -109,7 +109,7 @@ def render_page(
         key=summary.KEY,
         names=glossary.of_table(paper, lines),
         meanings=MEANINGS,
-        opening=cards.opening(space),
+        opening=cards.opening(space, paper.ours),
         limits=" ".join(text for text in (cards.alone(reproduction), cards.limits(reproduction)) if text),
         cards=cards.cards(claim_tables(reproduction), reproduction),
         mechanisms=cards.cards(mechanism_tables(reproduction), reproduction),

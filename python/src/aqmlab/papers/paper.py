@@ -111,6 +111,11 @@ class Paper:
         return [*self.claims, *self.mechanisms, *self.live]
 
     @property
+    def ours(self) -> frozenset[str]:
+        """What is judged and is no claim of the paper: our mechanisms, and claims on live packets."""
+        return frozenset(one.id for one in (*self.mechanisms, *self.live))
+
+    @property
     def counted(self) -> str:
         """How many claims the paper has, and how many statements of ours are judged beside them."""
         ours = {"explanation": len(self.mechanisms), "live check": len(self.live)}

@@ -125,6 +125,9 @@ def advise(
     write_json(json_text(advice_json.document(found, interface)), as_json)
     if not quiet:
         console = Terminal(to_stderr=as_json == "-")
+        if count is not None and len(found.result.seeds) > count:
+            more = f"{folder} has {len(found.result.seeds)} runs of each already, more than --seeds {count}: all count"
+            console.print(Text(more, style="yellow"))
         for part in _shown(found, interface, console.width):
             # Lines to copy are never wrapped or cut.
             console.print(part, soft_wrap=isinstance(part, str))

@@ -71,7 +71,7 @@ Dask = Annotated[
 Shard = Annotated[
     OptText, typer.Option("--shard", metavar="K/N", help="Make only this part of the runs, as 3/20; see aqmlab merge.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files of the user that are there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already; no result is overwritten.")]
 Engine = Annotated[
     OptText,
     typer.Option(

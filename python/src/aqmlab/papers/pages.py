@@ -137,6 +137,7 @@ def render_front(reproductions: Sequence[Reproduction]) -> str:
         __file__,
         "front.html",
         papers=overviews,
+        has_spaces=any(one.mostly for one in overviews),
         classes=CLASSES,
         verdicts=[word for word in Word if any(counted[word] for counted in found)],
     )

@@ -251,7 +251,8 @@ def _others(run: Mapping[str, Finding], own: Finding) -> list[Others]:
     for word, presets in groups.items():
         holds = run[presets[0]].holds
         flips = holds != own.holds and word not in (Word.INCONCLUSIVE, Word.NOT_TESTABLE)
-        found.append(Others(tuple(presets), word, _refuted([run[preset] for preset in presets]), holds, flips))
+        part = "" if word == Word.INCONCLUSIVE else _refuted([run[preset] for preset in presets])
+        found.append(Others(tuple(presets), word, part, holds, flips))
     return found
 
 

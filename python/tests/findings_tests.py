@@ -1,4 +1,4 @@
-"""Verdicts as they are shown: what *reproduced in part* holds is told apart, in one place."""
+"""Verdicts as they are shown: what *reproduced in part* stands for, distinguished in one place."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ pub struct Sharing {
     pub until_arrival: bool,
 }
 
-/// A port waits a whole number of these before it looks again.
+/// A port waits a whole number of these before it tries again.
 const SLOT: Span = Span::from_micros(1);
 const MOST_SLOTS: u64 = 1000;
 /// The attempt from which on the range of waiting times no longer doubles.
@@ -34,12 +34,12 @@ const CEILING: u32 = 10;
 #[derive(Debug)]
 enum Waiting {
     Turns(VecDeque<u32>),
-    Backoff { looks: Vec<Look>, random: Box<Random> },
+    Backoff { attempts: Vec<Attempt>, random: Box<Random> },
 }
 
-/// The next look of a port at a medium that was busy.
+/// The next attempt of a port at a medium that was busy.
 #[derive(Debug)]
-struct Look {
+struct Attempt {
     port: u32,
     at: Time,
     attempt: u32,
@@ -60,7 +60,7 @@ impl Medium {
             Access::Turns => Waiting::Turns(VecDeque::new()),
             Access::Backoff => {
                 let random = Box::new(Random::stream(seed, &format!("{name} backoff")));
-                Waiting::Backoff { looks: Vec::new(), random }
+                Waiting::Backoff { attempts: Vec::new(), random }
             }
         };
         Medium { taken: None, waiting }
@@ -89,10 +89,10 @@ impl Medium {
     pub fn wait(&mut self, port: u32, now: Time) {
         match &mut self.waiting {
             Waiting::Turns(waiting) => waiting.push_back(port),
-            Waiting::Backoff { looks, random } => {
-                let mut look = Look { port, at: now, attempt: 0 };
-                look.put_off(random);
-                looks.push(look);
+            Waiting::Backoff { attempts, random } => {
+                let mut next = Attempt { port, at: now, attempt: 0 };
+                next.put_off(random);
+                attempts.push(next);
             }
         }
     }
@@ -111,17 +111,17 @@ impl Medium {
     pub fn next(&mut self, now: Time) -> Option<(u32, Time)> {
         match &mut self.waiting {
             Waiting::Turns(waiting) => waiting.pop_front().map(|port| (port, now)),
-            Waiting::Backoff { looks, random } => {
-                for look in looks.iter_mut() {
-                    while look.at < now {
-                        look.put_off(random);
+            Waiting::Backoff { attempts, random } => {
+                for next in attempts.iter_mut() {
+                    while next.at < now {
+                        next.put_off(random);
                     }
                 }
                 // Of several the one that has waited longest.
-                let first = (0..looks.len()).min_by_key(|&place| looks[place].at)?;
-                let (port, at) = (looks[first].port, looks[first].at);
+                let first = (0..attempts.len()).min_by_key(|&place| attempts[place].at)?;
+                let (port, at) = (attempts[first].port, attempts[first].at);
                 if at == now {
-                    looks.remove(first);
+                    attempts.remove(first);
                 }
                 Some((port, at))
             }
@@ -129,8 +129,8 @@ impl Medium {
     }
 }
 
-impl Look {
-    /// The medium was busy: the next look, after 1 to 2^attempt - 1 slots.
+impl Attempt {
+    /// The medium was busy: the next attempt, after 1 to 2^attempt - 1 slots.
     fn put_off(&mut self, random: &mut Random) {
         self.attempt = (self.attempt + 1).min(CEILING);
         let most = ((1 << self.attempt) - 1).min(MOST_SLOTS);
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn backoff(numbers: Vec<u64>) -> Medium {
-        let waiting = Waiting::Backoff { looks: Vec::new(), random: Box::new(Random::script(numbers)) };
+        let waiting = Waiting::Backoff { attempts: Vec::new(), random: Box::new(Random::script(numbers)) };
         Medium { taken: None, waiting }
     }
 

@@ -256,12 +256,12 @@ fn the_authors_program_samples_the_buffer_once_an_interval_has_passed() {
 #[test]
 fn the_clock_of_the_authors_program_looks_at_twice_the_time_of_a_departure() {
     let off = "s auto s1 auto s2 auto s3 auto b auto b1 auto b2 auto b3 auto";
-    let b1 = |clock: &str, looks: [u64; 2]| {
+    let b1 = |clock: &str, times: [u64; 2]| {
         let mut host = built(&format!(" buffer_clock {clock} {off}"));
         (0..90).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
         // 10 ms apart, six go each time: 84, 78, 72, 66 and 60 are left.
         (0..5).for_each(|departure| _ = host.get(ms(100 + 10 * departure)).expect("a packet waits"));
-        looks.map(|at| {
+        times.map(|at| {
             host.put(ms(at), at, 0, 1000);
             host.get(ms(at)).expect("a packet waits");
             host.probe("b1")
@@ -274,7 +274,7 @@ fn the_clock_of_the_authors_program_looks_at_twice_the_time_of_a_departure() {
     let mut host = built(&format!(" buffer_clock doubled {off}"));
     (0..90).for_each(|cookie| host.put(ms(0), cookie, 0, 1000));
     (0..5).for_each(|departure| _ = host.get(ms(100 + 10 * departure)));
-    // 60 wait at 215 ms; one more arrives before the second look.
+    // 60 wait at 215 ms; one more arrives before the second sample.
     host.put(ms(220), 99, 0, 1000);
     host.get(ms(296)).expect("a packet waits");
     assert_eq!(host.probe("b1"), 1.0);

@@ -1,4 +1,4 @@
-//! Who looks on while packets move, beside the metrics that every run has. A run has an observer only if its scenario asks
+//! Observers of moving packets, beside the metrics that every run has. A run has an observer only if its scenario asks
 //! for it.
 
 use super::losses::Cause;

@@ -109,21 +109,21 @@ impl Simulation {
     #[inline(always)]
     fn begin_event(&mut self, time: Time, monitor: &Monitor) -> Result<(), RunError> {
         self.shared.now = time;
-        self.until_look -= 1;
-        if self.until_look == 0 { self.look(monitor) } else { Ok(()) }
+        self.until_poll -= 1;
+        if self.until_poll == 0 { self.poll(monitor) } else { Ok(()) }
     }
 
-    /// Looks at the monitor, and whether there is room.
+    /// Polls the monitor, and whether there is room.
     #[cold]
-    fn look(&mut self, monitor: &Monitor) -> Result<(), RunError> {
-        (self.looks, self.until_look) = (self.looks + 1, MONITOR_PERIOD);
+    fn poll(&mut self, monitor: &Monitor) -> Result<(), RunError> {
+        (self.polls, self.until_poll) = (self.polls + 1, MONITOR_PERIOD);
         self.check_room()?;
         if monitor.report(self.shared.now.as_nanos()) { Ok(()) } else { Err(RunError::Cancelled) }
     }
 
     /// How many events were handled.
     pub(crate) fn handled(&self) -> u64 {
-        self.looks * MONITOR_PERIOD + (MONITOR_PERIOD - self.until_look)
+        self.polls * MONITOR_PERIOD + (MONITOR_PERIOD - self.until_poll)
     }
 
     /// Handles an event of any kind; answers when the same is due again.

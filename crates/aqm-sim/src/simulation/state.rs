@@ -24,7 +24,7 @@ use aqm_path::mac::channel::{MediumTotals, StationTotals};
 use aqm_path::medium::Medium;
 use std::collections::BTreeMap;
 
-/// Events between two looks at the monitor.
+/// Events between two polls of the monitor.
 pub(super) const MONITOR_PERIOD: u64 = 1 << 16;
 /// End of a route.
 pub(crate) const END: u32 = u32::MAX;
@@ -97,8 +97,8 @@ pub(crate) struct Simulation {
     /// An application's actions; empty, and kept for the next.
     pub(crate) actions: Vec<Action>,
     /// How often the monitor was looked at, and the events until it is again: counting down costs least.
-    pub(super) looks: u64,
-    pub(super) until_look: u64,
+    pub(super) polls: u64,
+    pub(super) until_poll: u64,
     /// Link-layer bytes of every packet.
     pub(crate) overhead: u32,
     pub(crate) sample_period: Span,
@@ -185,8 +185,8 @@ impl Simulation {
             users: Vec::new(),
             nics: BTreeMap::new(),
             actions: Vec::new(),
-            looks: 0,
-            until_look: MONITOR_PERIOD,
+            polls: 0,
+            until_poll: MONITOR_PERIOD,
             overhead,
             sample_period: Span::MAX,
             samples: 0,

@@ -29,7 +29,7 @@ use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
 use serde_json::json;
 
-/// By how many packets a limit can be exceeded before the run ends: few for each event between two looks at it.
+/// By how many packets a limit can be exceeded before the run ends: few for each event between two polls of it.
 const OVERSHOOT: usize = 1 << 19;
 
 /// A simulation ready to run, and what its parts are called.

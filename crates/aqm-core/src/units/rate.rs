@@ -39,6 +39,10 @@ impl Rate {
         if self.0 == 0 {
             return Span::MAX;
         }
+        // Of any packet they fit into a word, which is divided sooner.
+        if let Some(bit_nanos) = bytes.as_u64().checked_mul(8_000_000_000) {
+            return Span::from_nanos(bit_nanos.div_ceil(self.0));
+        }
         let bit_nanos = bytes.as_u64() as u128 * 8_000_000_000;
         Span::from_nanos(saturate(bit_nanos.div_ceil(self.0 as u128)))
     }

@@ -144,6 +144,9 @@ impl Scoreboard {
                 start
             }
         };
+        if from == end {
+            return 0; // Most acknowledgments repeat blocks (RFC 2018 section 4).
+        }
         let mut news = 0;
         let first = self.index_of(from);
         for segment in self.segments.range_mut(first..) {

@@ -1,6 +1,7 @@
 //! Packets between the ends of a wire.
 
 use super::packet::PacketId;
+use super::port::NONE;
 use aqm_core::units::Time;
 use std::collections::VecDeque;
 
@@ -9,12 +10,21 @@ use std::collections::VecDeque;
 /// Ports of the same rate and delay share a queue while that keeps the order of arrivals; a packet that would break
 /// the order goes into its port's own. So a dumbbell of any number of equal hosts has few pending events. In a large network
 /// most wires have a packet at most, which lies in the queue itself: one cache line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct InFlightQueue {
-    first: Option<InFlight>,
+    /// [`NOBODY`] if there is none.
+    first: InFlight,
+    /// The shared link that all of its packets go on over without an event of their own there, or [`NONE`].
+    pub(crate) ack_path: u32,
     last_arrival: Time,
     behind: VecDeque<InFlight>,
+}
+
+impl Default for InFlightQueue {
+    fn default() -> InFlightQueue {
+        InFlightQueue { first: NOBODY, ack_path: NONE, last_arrival: Time::ZERO, behind: VecDeque::new() }
+    }
 }
 
 /// A packet in flight.
@@ -24,6 +34,15 @@ pub(crate) struct InFlight {
     pub(crate) id: PacketId,
     /// The port that it comes to; none if the route ends there.
     pub(crate) next: u32,
+}
+
+/// No packet.
+const NOBODY: InFlight = InFlight { at: Time::MAX, id: PacketId::MAX, next: NONE };
+
+impl InFlight {
+    fn is_somebody(&self) -> bool {
+        self.id != NOBODY.id
+    }
 }
 
 impl InFlightQueue {
@@ -37,21 +56,53 @@ impl InFlightQueue {
     #[inline]
     pub(crate) fn push(&mut self, packet: InFlight) -> bool {
         self.last_arrival = packet.at;
-        let is_first = self.first.is_none();
+        let is_first = !self.first.is_somebody();
         if is_first {
-            self.first = Some(packet);
+            self.first = packet;
         } else {
             self.behind.push_back(packet);
         }
         is_first
     }
 
-    /// Removes the first packet. Also returns when the next one arrives.
+    /// When the first packet arrives; never if there is none.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(InFlight, Option<Time>)> {
-        let packet = self.first?;
-        self.first = self.behind.pop_front();
-        Some((packet, self.first.map(|next| next.at)))
+    pub(crate) fn due(&self) -> Time {
+        self.first.at
+    }
+
+    /// Removes the first packet, which is there if one is [`due`](Self::due).
+    #[inline]
+    pub(crate) fn pop(&mut self) -> InFlight {
+        let packet = self.first;
+        match self.behind.pop_front() {
+            Some(next) => self.first = next,
+            None => self.first = NOBODY,
+        }
+        packet
+    }
+
+    /// The first packet.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&InFlight> {
+        self.first.is_somebody().then_some(&self.first)
+    }
+
+    /// The same, to say when and where it arrives.
+    #[inline]
+    pub(crate) fn first_mut(&mut self) -> Option<&mut InFlight> {
+        self.first.is_somebody().then_some(&mut self.first)
+    }
+
+    /// Adds a packet in front of those that arrive later than it, but not in front of the first.
+    pub(crate) fn insert(&mut self, packet: InFlight) {
+        let place = self.behind.partition_point(|other| other.at <= packet.at);
+        self.behind.insert(place, packet);
+    }
+
+    /// Puts a packet in front of all.
+    pub(crate) fn insert_first(&mut self, packet: InFlight) {
+        self.behind.push_front(std::mem::replace(&mut self.first, packet));
     }
 
     /// The packets behind the first in order, as far as they lie side by side: where the ring wraps, there are fewer.
@@ -64,7 +115,8 @@ impl InFlightQueue {
     #[cfg(test)]
     pub(crate) fn remove_last(&mut self, wanted: impl Fn(&InFlight) -> bool) -> Option<InFlight> {
         if self.behind.is_empty() {
-            return self.first.take_if(|first| wanted(first));
+            self.first().filter(|first| wanted(first))?;
+            return Some(std::mem::replace(&mut self.first, NOBODY));
         }
         let place = self.behind.iter().rposition(wanted)?;
         self.behind.remove(place)
@@ -72,7 +124,7 @@ impl InFlightQueue {
 
     /// The packets in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &InFlight> + '_ {
-        self.first.iter().chain(&self.behind)
+        self.first().into_iter().chain(&self.behind)
     }
 }
 

@@ -250,6 +250,21 @@ impl<M> Port<M> {
         f64::from(self.last_length) * of_packet
     }
 
+    /// When a plain port has sent everything.
+    pub(crate) fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// Takes back what was serialised at a plain port since it was to be busy `until` then.
+    pub(crate) fn take_back(&mut self, until: Time) {
+        self.busy_until = until;
+    }
+
+    /// The rate of its wire.
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// Whether the last packet took another time than at `rate`.
     pub(crate) fn is_mistimed(&self, rate: Rate) -> bool {
         self.last_span != rate.time_for(Bytes::new(self.last_length.into()))

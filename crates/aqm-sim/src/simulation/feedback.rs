@@ -33,8 +33,7 @@ impl Simulation {
                     };
                     self.flows[flow as usize].session.ledger.sent.feedback += 1;
                     self.shared.metrics.feedback.sent += 1;
-                    let id = self.shared.slab.insert(packet);
-                    self.forward(id);
+                    self.send(packet);
                 }
                 None => self.shared.metrics.feedback.unaddressed += 1,
             }

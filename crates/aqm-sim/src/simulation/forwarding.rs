@@ -28,26 +28,41 @@ use aqm_path::wire::Passage;
 pub(super) struct Taken {
     pub(super) id: PacketId,
     pub(super) length: u32,
+    /// Where in the table of routes its next hop is.
+    hop: u32,
     /// The station that it is for, on a medium that stations share.
     pub(super) station: u8,
     /// How long it has waited there.
     pub(super) sojourn: Span,
 }
 
+/// A packet on its way.
+#[derive(Clone, Copy)]
+pub(super) struct Moving {
+    id: PacketId,
+    length: u32,
+    /// Its next hop is there in the table of routes.
+    hop: u32,
+}
+
 impl Simulation {
     /// The first packet of a queue of packets in flight has arrived.
     #[inline(always)]
     pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
-        let (packet, again) = self.in_flight[queue].pop()?;
+        let arrived = &mut self.in_flight[queue];
+        if arrived.due() != self.shared.now {
+            return None; // The packet that this event was for was overtaken, and has another.
+        }
+        let InFlight { id, next, .. } = arrived.pop();
+        let mut again = arrived.due();
+        if arrived.ack_path != NONE && again != Time::MAX {
+            again = self.go_on(queue);
+        }
         if self.looks_ahead {
             self.look_ahead(queue);
         }
-        let InFlight { id, next, .. } = packet;
-        let packet = &mut self.shared.slab[id];
-        packet.next += 1;
-        let length = packet.length;
-        self.hand_over(id, next, length);
-        again
+        self.move_on(id, next);
+        (again != Time::MAX).then_some(again)
     }
 
     /// Asks for the memory that the next packets of a queue will need: for one the packet itself, then what it names, then
@@ -56,52 +71,55 @@ impl Simulation {
     fn look_ahead(&self, queue: usize) {
         let shared = &self.shared;
         // In a short queue there would be no time.
-        let [soon, _, later, _, last, ..] = self.in_flight[queue].behind() else { return };
+        let arrived = &self.in_flight[queue];
+        let [soon, _, later, _, last, ..] = arrived.behind() else { return };
         prefetch(&shared.slab[last.id]);
         prefetch(&self.flows[shared.slab[later.id].flow as usize]);
-        if let Some(port) = self.ports.get(soon.next as usize) {
+        if let Some(port) = self.ports.get(soon.next as usize)
+            && arrived.ack_path == NONE
+        {
             return prefetch(port);
         }
-        let flow = shared.slab[soon.id].flow;
-        shared.metrics.prefetch(flow);
+        let Packet { flow, role, .. } = shared.slab[soon.id];
+        if role != Role::Ack {
+            shared.metrics.prefetch(flow);
+        }
         if let Endpoints::Tcp(connection) = &self.flows[flow as usize].endpoints {
-            prefetch(&**connection);
+            if role == Role::Ack { prefetch(&connection.sender) } else { prefetch(&connection.receiver) }
         }
     }
 
     /// A packet has arrived over a wire that may reorder.
     pub(super) fn on_irregular_arrival(&mut self, id: PacketId) -> Option<Time> {
         let port = self.shared.sent_by(id);
-        let (next, length) = self.next_hop(id);
         if let Some(impaired) = self.ports[port].impaired_mut() {
             impaired.with_event -= 1;
         }
-        self.hand_over(id, next, length);
+        self.move_on(id, self.shared.routes[self.shared.slab[id].next as usize]);
         None
     }
 
-    /// Sends a packet through its first port, or to its endpoint.
+    /// Sends a new packet through its first port, or to its endpoint.
     #[inline(always)]
-    pub(crate) fn forward(&mut self, id: PacketId) {
+    pub(crate) fn send(&mut self, mut packet: Packet) {
+        let next = self.shared.routes[packet.next as usize];
+        packet.next += 1;
+        let (length, hop) = (packet.length, packet.next);
+        let id = self.shared.slab.insert(packet);
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
         }
-        let (next, length) = self.next_hop(id);
-        self.hand_over(id, next, length);
+        if next == END { self.deliver(id) } else { self.enter(next as PortId, Moving { id, length, hop }) }
     }
 
-    /// The same for a packet that may wait at its host first.
-    #[inline(always)]
-    pub(crate) fn forward_after(&mut self, id: PacketId, wait: Span) {
-        if wait == Span::ZERO { self.forward(id) } else { self.keep_at_host(id, wait) }
-    }
-
+    /// The same for a packet that waits at its host first.
     #[cold]
-    fn keep_at_host(&mut self, id: PacketId, wait: Span) {
+    pub(crate) fn send_after(&mut self, packet: Packet, wait: Span) {
+        let id = self.shared.slab.insert(packet);
+        self.take_hop(id);
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
         }
-        self.next_hop(id);
         self.shared.resolving += 1;
         self.shared.events.push(self.shared.now + wait, Target::new(EventKind::Resolved, id));
     }
@@ -109,8 +127,8 @@ impl Simulation {
     /// The address is known that a packet has waited for.
     pub(super) fn on_resolved(&mut self, id: PacketId) -> Option<Time> {
         self.shared.resolving -= 1;
-        let Packet { next, length, .. } = self.shared.slab[id];
-        self.hand_over(id, self.shared.routes[next as usize - 1], length);
+        let Packet { next: hop, length, .. } = self.shared.slab[id];
+        self.enter(self.shared.sent_by(id), Moving { id, length, hop });
         None
     }
 
@@ -140,35 +158,38 @@ impl Simulation {
         }
     }
 
-    /// The next port of a packet's route (or [`END`]), which it has taken with this, and its length.
-    #[inline]
-    fn next_hop(&mut self, id: PacketId) -> (u32, u32) {
-        let packet = &mut self.shared.slab[id];
-        let next = self.shared.routes[packet.next as usize];
-        packet.next += 1;
-        (next, packet.length)
+    /// A packet goes on to port `next`, or to its endpoint.
+    #[inline(always)]
+    fn move_on(&mut self, id: PacketId, next: u32) {
+        if next == END {
+            return self.deliver(id);
+        }
+        let moving = self.take_hop(id);
+        self.enter(next as PortId, moving);
     }
 
-    /// Hands a packet to port `next`, or to its endpoint.
-    #[inline(always)]
-    fn hand_over(&mut self, id: PacketId, next: u32, length: u32) {
-        if next == END { self.deliver(id) } else { self.enter(next as PortId, id, length) }
+    /// A packet goes to the next port of its route.
+    #[inline]
+    fn take_hop(&mut self, id: PacketId) -> Moving {
+        let packet = &mut self.shared.slab[id];
+        packet.next += 1;
+        Moving { id, length: packet.length, hop: packet.next }
     }
 
     /// A packet comes to a port.
     #[inline(always)]
-    fn enter(&mut self, port: PortId, id: PacketId, length: u32) {
+    fn enter(&mut self, port: PortId, packet: Moving) {
         let this = &mut self.ports[port];
         if this.extras.is_none() {
-            let out = this.serialise(length, self.shared.now);
-            return self.launch(port, id, out);
+            let out = this.serialise(packet.length, self.shared.now);
+            return self.launch(port, packet, out);
         }
-        this.enter(length);
+        this.enter(packet.length);
         if this.device().is_some() {
-            return self.enqueue(port, id);
+            return self.enqueue(port, packet.id);
         }
-        let out = this.serialise(length, self.shared.now);
-        self.depart(port, id, out);
+        let out = this.serialise(packet.length, self.shared.now);
+        self.depart(port, packet.id, out);
     }
 
     /// The last bit of a packet leaves `port` at `out`; it may be lost, late or doubled on its wire.
@@ -177,7 +198,7 @@ impl Simulation {
         let this = &mut self.ports[port];
         let length = self.shared.slab[id].length;
         this.leave(length);
-        let Some(impaired) = this.impaired_mut() else { return self.launch(port, id, out) };
+        let Some(impaired) = this.impaired_mut() else { return self.launch_any(port, id, out) };
         impaired.passed += 1;
         match impaired.wire.pass(out, length) {
             Passage::Lost => {
@@ -187,7 +208,7 @@ impl Simulation {
             Passage::Arrives(at) if impaired.wire.impairments().is_irregular() => {
                 self.launch_alone(port, id, at);
             }
-            Passage::Arrives(_) => self.launch(port, id, out),
+            Passage::Arrives(_) => self.launch_any(port, id, out),
             Passage::Twice([first, second]) => {
                 impaired.doubled += 1;
                 let packet = &self.shared.slab[id];
@@ -219,28 +240,45 @@ impl Simulation {
 
     /// The last bit of a packet enters the wire of `port` at `out`.
     #[inline(always)]
-    fn launch(&mut self, mut port: PortId, id: PacketId, out: Time) {
-        let (ports, packet) = (self.ports.as_mut_slice(), &mut self.shared.slab[id]);
+    fn launch_any(&mut self, port: PortId, id: PacketId, out: Time) {
+        let Packet { next: hop, length, .. } = self.shared.slab[id];
+        self.launch(port, Moving { id, length, hop }, out);
+    }
+
+    /// The same where it is known where the packet goes on.
+    #[inline(always)]
+    fn launch(&mut self, mut port: PortId, packet: Moving, out: Time) {
+        let Moving { id, length, mut hop } = packet;
+        let ports = self.ports.as_mut_slice();
         let this = &ports[port];
         let (mut at, mut number) = (out + this.delay, this.in_flight);
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
         let next = loop {
-            let next = self.shared.routes[packet.next as usize];
+            let next = self.shared.routes[hop as usize];
             match ports.get_mut(next as PortId) {
                 Some(following) if following.upstream == port as u32 => {
-                    at = following.serialise(packet.length, at) + following.delay;
+                    at = following.serialise(length, at) + following.delay;
                     (port, number) = (next as PortId, following.in_flight);
-                    packet.next += 1;
+                    hop += 1;
                 }
                 _ => break next,
             }
         };
+        if hop != packet.hop {
+            self.shared.slab[id].next = hop;
+        }
         let mut queue = &mut self.in_flight[number as usize];
         if !queue.keeps_order(at) {
+            if queue.ack_path != NONE {
+                return self.overtake(number, InFlight { at, id, next });
+            }
             number = self.own_queue(port);
             queue = &mut self.in_flight[number as usize];
         }
         if queue.push(InFlight { at, id, next }) {
+            if queue.ack_path != NONE {
+                at = self.begin_ack_path(number as usize);
+            }
             self.shared.events.push_of_wire(self.shared.now, at, Target::new(EventKind::Arrival, number));
         }
     }
@@ -292,6 +330,9 @@ impl Simulation {
         for observer in &mut self.shared.metrics.observers {
             let packet = &self.shared.slab[id];
             observer.on_enqueue(&AtQueue { id, packet, port, queued: device.observed.queued, now });
+        }
+        if device.busy && device.is_direct {
+            return; // It goes on when the packet on the wire has been sent, and nothing else is to do.
         }
         if !device.busy {
             if let Some(free) = self.serve(port) {
@@ -386,7 +427,7 @@ impl Simulation {
 
     /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
     fn send_directly(&mut self, port: PortId) -> Option<Time> {
-        let Some(Taken { id, length, .. }) = self.dequeue_here(port, Whom::Any) else {
+        let Some(Taken { id, length, hop, .. }) = self.dequeue_here(port, Whom::Any) else {
             self.ports[port].device_mut()?.busy = false;
             return None;
         };
@@ -395,7 +436,7 @@ impl Simulation {
         this.leave(length);
         let device = this.device_mut()?;
         (device.busy, device.until) = (true, out);
-        self.launch(port, id, out);
+        self.launch(port, Moving { id, length, hop }, out);
         Some(out)
     }
 
@@ -563,6 +604,7 @@ impl Simulation {
         }
         let (packet, length) = (&mut self.shared.slab[id], metadata.length + grown);
         packet.ecn = ecn;
+        let hop = packet.next;
         if let Some(metrics) = &mut device.observed.metrics {
             let (flow, sojourn) = (packet.flow, now.since(metadata.arrival));
             metrics.on_departure(Departure { flow, length, sojourn }, device.observed.queued, now);
@@ -578,7 +620,7 @@ impl Simulation {
             self.ports[port].grow(grown);
         }
         let (station, sojourn) = (metadata.station, now.since(metadata.arrival));
-        Some(Taken { id, length, station, sojourn })
+        Some(Taken { id, length, hop, station, sojourn })
     }
 
     pub(super) fn on_wakeup(&mut self, port: PortId) -> Option<Time> {

@@ -3,6 +3,7 @@
 //! [`build`] makes a [`state`] of a scenario and [`run`] moves it on; [`forwarding`] moves packets, [`applications`] and
 //! the endpoints answer; [`invariants`] prove that nothing was lost, invented, forgotten or too fast.
 
+pub(crate) mod ack_path;
 pub(crate) mod applications;
 pub(crate) mod build;
 pub(crate) mod captures;

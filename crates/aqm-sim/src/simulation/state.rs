@@ -80,6 +80,8 @@ pub(crate) struct Simulation {
     pub(crate) network: Network,
     /// The queues that ports share, and those that one has alone.
     pub(crate) in_flight: Vec<InFlightQueue>,
+    /// Links over which acknowledgments go on without an event of their own.
+    pub(crate) ack_paths: Vec<AckPath>,
     /// Of each port, the queue that it has alone, if it ever needed one: an empty queue costs time at every sample.
     pub(crate) own_queues: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
@@ -106,6 +108,17 @@ pub(crate) struct Simulation {
     pub(crate) samples: usize,
     /// The measured ports.
     pub(crate) measured: Vec<PortId>,
+}
+
+/// A link that only acknowledgments use, from hosts that are equally far away to hosts that are.
+pub(crate) struct AckPath {
+    pub(super) port: PortId,
+    /// When the first packet enters it.
+    pub(super) entered: Time,
+    /// Until when the port, and the one behind it, were busy before.
+    pub(super) before: [Time; 2],
+    #[cfg(test)]
+    pub(super) overtaken: usize,
 }
 
 /// A device that sends bursts, with the ports that it serves; the first of them has its events.
@@ -175,6 +188,7 @@ impl Simulation {
             devices,
             network,
             in_flight: Vec::new(),
+            ack_paths: Vec::new(),
             own_queues: Vec::new(),
             flows: Vec::new(),
             backlogged: Vec::new(),

@@ -184,13 +184,10 @@ impl Simulation {
     /// A PAUSE frame has reached the other end of the wire.
     #[cold]
     pub(crate) fn on_pause(&mut self, id: PacketId) {
-        let (packet, now) = (self.shared.slab[id], self.shared.now);
-        let record = packet.record.map(|record| self.shared.slab.records[record]);
+        let (out, now) = (self.shared.sent_by(id), self.shared.now);
+        let record = self.shared.slab[id].record.map(|record| self.shared.slab.records[record]);
         self.shared.slab.remove(id);
-        let (Some(Record::Pause(frame)), Some(out)) = (record, came_from(&self.shared.routes, packet.next))
-        else {
-            return;
-        };
+        let Some(Record::Pause(frame)) = record else { return };
         let Some(switches) = &mut self.shared.switches else { return };
         switches.pauses.received += 1;
         let Some(port) = switches.receive(out, frame, now) else { return };

@@ -167,8 +167,13 @@ impl Receiver {
         earlier
     }
 
-    /// Call before a segment, with the round-trip time as far as it is known.
+    /// Whether [`time_round_trip`](Self::time_round_trip) would change anything.
     #[inline]
+    pub(crate) fn wants_round_trip(&self) -> bool {
+        self.enlarging.is_some() || self.rtt.smoothed() == Span::ZERO
+    }
+
+    /// Call before a segment, with the round-trip time as far as it is known.
     pub(crate) fn time_round_trip(&mut self, smoothed: Span) {
         if let Some(enlarging) = &mut self.enlarging {
             enlarging.time(smoothed);

@@ -13,16 +13,17 @@ const LARGEST_MESSAGE: u64 = 16 << 20;
 
 impl Simulation {
     /// A datagram has arrived, or what a receiver of datagrams answers.
-    pub(super) fn deliver_datagram(&mut self, number: usize, packet: &Packet) {
+    #[inline(never)]
+    pub(super) fn deliver_datagram(&mut self, number: usize, packet: Packet) {
         if packet.role == Role::Ack {
             self.flows[number].session.ledger.received.control += 1;
-            return self.on_rated_answer(number, packet);
+            return self.on_rated_answer(number, &packet);
         }
         self.shared.metrics.on_delivery(packet.flow, self.shared.now.since(packet.stamp));
         let session = &mut self.flows[number].session;
         session.ledger.received.add_datagram(packet.payload);
         if session.rate_endpoints.is_some() {
-            return self.on_rated_delivery(number, packet);
+            return self.on_rated_delivery(number, &packet);
         }
         self.shared.metrics.shares[number].total += u64::from(packet.payload);
     }
@@ -95,7 +96,6 @@ impl Simulation {
             ecn: datagram.ecn,
             ..Packet::default()
         };
-        let id = self.shared.slab.insert(packet);
-        self.forward(id);
+        self.send(packet);
     }
 }

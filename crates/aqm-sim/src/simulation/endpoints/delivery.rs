@@ -33,8 +33,8 @@ impl Simulation {
             self.shared.metrics.flows[number].marked -= 1;
         }
         match self.flows[number].endpoints {
-            Endpoints::Tcp(_) => self.deliver_tcp(number, &packet),
-            Endpoints::Datagrams => self.deliver_datagram(number, &packet),
+            Endpoints::Tcp(_) => self.deliver_tcp(number, packet),
+            Endpoints::Datagrams => self.deliver_datagram(number, packet),
         }
     }
 

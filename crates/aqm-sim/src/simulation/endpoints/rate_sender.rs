@@ -129,8 +129,7 @@ impl Simulation {
         if let Some(nic) = self.nics.get_mut(&port) {
             nic.free = now + Span::from_nanos((bits / line * 1e9) as u64);
         }
-        let id = self.shared.slab.insert(packet);
-        self.forward(id);
+        self.send(packet);
     }
 
     /// A timer may be due.
@@ -213,8 +212,7 @@ impl Simulation {
         };
         flow.session.ledger.sent.feedback += 1;
         self.shared.metrics.feedback.sent += 1;
-        let id = self.shared.slab.insert(notification);
-        self.forward(id);
+        self.send(notification);
     }
 
     /// Sends an ACK or a NAK. It is as ECN-capable as the data: what is not, marking switches drop.
@@ -236,7 +234,6 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
-        let id = self.shared.slab.insert(packet);
-        self.forward(id);
+        self.send(packet);
     }
 }

@@ -136,7 +136,6 @@ impl Simulation {
             record: Some(records.insert(Record::Payload(handle))),
             ..Packet::default()
         };
-        let id = self.shared.slab.insert(packet);
-        self.forward(id);
+        self.send(packet);
     }
 }

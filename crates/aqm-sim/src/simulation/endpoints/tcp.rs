@@ -13,7 +13,7 @@ const SYN_OPTIONS: u32 = 8;
 
 impl Simulation {
     /// A segment or an acknowledgment has arrived.
-    pub(super) fn deliver_tcp(&mut self, number: usize, packet: &Packet) {
+    pub(super) fn deliver_tcp(&mut self, number: usize, packet: Packet) {
         if packet.role == Role::Ack {
             self.receive_acknowledgment(number, packet);
         } else if packet.flags & flags::SYN != 0 {
@@ -24,7 +24,7 @@ impl Simulation {
     }
 
     /// The sender takes an acknowledgment, or the answer to its SYN.
-    fn receive_acknowledgment(&mut self, number: usize, packet: &Packet) {
+    fn receive_acknowledgment(&mut self, number: usize, packet: Packet) {
         let now = self.shared.now;
         if !self.backlogged.is_empty() {
             self.write_backlog(number);
@@ -60,15 +60,17 @@ impl Simulation {
     }
 
     /// The receiver takes a segment with data.
-    fn receive_segment(&mut self, number: usize, packet: &Packet) {
+    fn receive_segment(&mut self, number: usize, packet: Packet) {
         let now = self.shared.now;
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
         flow.session.ledger.received.data += 1;
         let receiver = &mut connection.receiver;
-        // The receiver's own estimate, by timestamps, is taken to be the sender's.
-        receiver.time_round_trip(connection.sender.rtt().smoothed());
+        if receiver.wants_round_trip() {
+            // The receiver's own estimate, by timestamps, is taken to be the sender's.
+            receiver.time_round_trip(connection.sender.rtt().smoothed());
+        }
         let earlier = receiver.before_segment(packet.ecn);
         let segment = Segment {
             seq: packet.number,
@@ -101,9 +103,6 @@ impl Simulation {
         loop {
             let flow = &mut self.flows[number];
             let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-            if self.shared.slab.is_exceeded() {
-                return;
-            }
             let Some(sent) = connection.sender.poll(now) else { break };
             let syn = sent.flags & flags::SYN != 0;
             let options = if syn { SYN_OPTIONS } else { 0 };
@@ -126,10 +125,16 @@ impl Simulation {
                 ..Packet::default()
             };
             let wait = if syn { std::mem::take(&mut connection.resolve[0]) } else { Span::ZERO };
-            let id = self.shared.slab.insert(packet);
-            self.forward_after(id, wait);
+            if wait == Span::ZERO {
+                self.send(packet);
+            } else {
+                self.send_after(packet, wait);
+            }
             if sent.is_last {
                 break;
+            }
+            if self.shared.slab.is_exceeded() {
+                return;
             }
         }
         let flow = &mut self.flows[number];
@@ -152,7 +157,8 @@ impl Simulation {
     }
 
     /// Answers a SYN, as often as it comes, with a refusal while the receiver does not listen yet.
-    fn answer_syn(&mut self, number: usize, syn: &Packet) {
+    #[cold]
+    fn answer_syn(&mut self, number: usize, syn: Packet) {
         let flow = &mut self.flows[number];
         flow.session.ledger.received.control += 1;
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
@@ -169,8 +175,11 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
-        let id = self.shared.slab.insert(packet);
-        self.forward_after(id, wait);
+        if wait == Span::ZERO {
+            self.send(packet);
+        } else {
+            self.send_after(packet, wait);
+        }
     }
 
     /// Sends an acknowledgment back.
@@ -193,8 +202,7 @@ impl Simulation {
             flags: flags::ACK | if ack.ece { flags::ECE } else { 0 },
             ..Packet::default()
         };
-        let id = self.shared.slab.insert(packet);
-        self.forward(id);
+        self.send(packet);
     }
 
     /// One event stands for the timer; a deadline that has moved later is looked up again when it fires.

@@ -148,6 +148,7 @@ def run_experiment(
         if earlier is not None:
             result = since.compared(result, earlier)
         if with_report and not part and (earlier is not None or not publishing.is_published(result)):
+            watcher.on_result(result)
             result = publishing.publish(result, place)
         return result
 

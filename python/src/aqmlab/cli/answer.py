@@ -30,11 +30,16 @@ INDENT = 2
 
 
 def result(shown: Result, folder: Path, width: int, *, verbose: bool = False) -> RenderableType:
-    """Return a result for a terminal of this width: the answer, or all that `aqmlab show` prints."""
+    """Return a result for a terminal of this width: the answer, or all that `aqmlab show` prints, and what to open."""
     if "shard" in shown.manifest:
-        return Text(f"shard {shown.manifest['shard']}: {len(shown.runs)} runs are in {folder}; see aqmlab merge --help")
+        return shard(shown, folder)
+    return Group(findings(shown, folder, width, verbose=verbose), page(shown, folder))
+
+
+def findings(shown: Result, folder: Path, width: int, *, verbose: bool = False) -> RenderableType:
+    """Return the same without what to open, which is there once the report is written."""
     if verbose:
-        return Group(details(shown, width), "", _page(shown, folder))
+        return Group(details(shown, width), "")
     parts = _sweep(shown, width) if shown.points[0] else _scenario(shown)
     left_out = stations.not_modelled(shown.rows)
     parts += [Text(left_out, style="dim")] if left_out else []
@@ -42,13 +47,19 @@ def result(shown: Result, folder: Path, width: int, *, verbose: bool = False) ->
     parts += [Text(stopped, style="dim")] if stopped else []
     warnings = [Text(f"warning: {warning}", style="yellow") for warning in shown.warnings]
     note = f"{_measured(shown)}All details: aqmlab show {shlex.quote(str(folder))}"
-    return Group(*parts, *warnings, Text(note, style="dim"), _page(shown, folder))
+    return Group(*parts, *warnings, Text(note, style="dim"))
 
 
-def _page(shown: Result, folder: Path) -> RenderableType:
+def page(shown: Result, folder: Path) -> RenderableType:
+    """Return what to open of a result, or where its numbers are."""
     if publishing.is_published(shown):
         return open_page(folder / publishing.REPORT)
     return Text(f"the numbers are in {folder}")
+
+
+def shard(shown: Result, folder: Path) -> RenderableType:
+    """Return what there is to say about a part of an experiment."""
+    return Text(f"shard {shown.manifest['shard']}: {len(shown.runs)} runs are in {folder}; see aqmlab merge --help")
 
 
 def _measured(shown: Result) -> str:
@@ -94,4 +105,4 @@ def _notes(notes: Sequence[str]) -> list[RenderableType]:
     return [Text(note, style="dim") for note in notes]
 
 
-__all__ = ["result"]
+__all__ = ["findings", "page", "result", "shard"]

@@ -23,6 +23,7 @@ from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, about
 from aqmlab.vocabulary.units import parse_whole
 
 if TYPE_CHECKING:
+    from aqmlab.results import Result
     from aqmlab.results.precision import Precision
 
 
@@ -296,10 +297,19 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
+
+    def print_answer(result: Result) -> None:
+        console = Terminal(to_stderr=how.as_json == "-")
+        if result.since is not None:
+            console.print(baseline.shown(result))
+        console.print(answer.findings(result, folder, console.width, verbose=how.verbose))
+
     with (
         show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
         nullcontext() if how.dask is None else cluster.connected(how.dask, tell) as executor,
     ):
+        if not how.quiet:
+            bar.answer = print_answer
         result = run_experiment(
             experiment,
             command,
@@ -318,9 +328,11 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
         write_json(json_text(document(result)), how.as_json)
     if not how.quiet:
         console = Terminal(to_stderr=how.as_json == "-")
-        if result.since is not None:
-            console.print(baseline.shown(result))
-        console.print(answer.result(result, folder, console.width, verbose=how.verbose))
+        if "shard" in result.manifest:
+            console.print(answer.shard(result, folder))
+        else:
+            bar.on_result(result)
+            console.print(answer.page(result, folder))
     elif how.as_json != "-":
         give(folder)
     failures = result.manifest["failures"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -17,6 +18,9 @@ from aqmlab.runs import runner
 from aqmlab.runs.watcher import Watcher
 from aqmlab.vocabulary.errors import Interrupted
 from aqmlab.vocabulary.printable import printable
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
 
 # How long an experiment may be set up in silence.
 SETUP_S = 2.0
@@ -37,6 +41,16 @@ def pace(simulated_s: float, elapsed_s: float) -> str:
 
 class Notices(Watcher):
     """What is worth saying, on standard error, and no progress."""
+
+    # Prints the answer: drawing figures takes longer than many experiments.
+    answer: Callable[[Result], None] | None = None
+
+    def on_result(self, result: Result) -> None:
+        """Print the answer, once."""
+        self.close()
+        if self.answer is not None:
+            self.answer(result)
+            self.answer = None
 
     def on_notice(self, text: str) -> None:
         """Say it."""
@@ -148,7 +162,7 @@ class Bars(Notices):
 
 
 @contextmanager
-def watching(bar: type[Bar | Bars], folder: Path, *, dated: bool, quiet: bool) -> Iterator[Watcher]:
+def watching(bar: type[Bar | Bars], folder: Path, *, dated: bool, quiet: bool) -> Iterator[Notices]:
     """Show bars at a terminal while runs are made into a folder, and say what an interrupt left in it.
 
     A ``dated`` folder that stays empty is removed.

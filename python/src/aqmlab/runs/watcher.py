@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.runs.runner import Progress
+
+if TYPE_CHECKING:
+    from aqmlab.results import Result
 
 # Notebooks are updated at most so often, seconds.
 PERIOD_S = 0.25
@@ -29,6 +32,9 @@ class Watcher:
 
     def on_progress(self, progress: Progress) -> None:
         """Some time has passed or a run has finished."""
+
+    def on_result(self, result: Result) -> None:
+        """Every run has finished and is stored; figures and report are drawn next."""
 
 
 def default() -> Watcher:

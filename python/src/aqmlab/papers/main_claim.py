@@ -36,9 +36,11 @@ def sentence(one: Line, paper: Paper, mark: str = "`") -> str:
     but = "".join(
         f"; in {listed([f'{mark}{preset}{mark}' for preset in each.presets])} {_SAYS[each.word]}"
         + (f" ({each.part})" if each.part else "")
+        + " (stored)" * each.is_stored
         for each in others
     )
-    alike = ", as in every preset" if len(paper.presets) > 1 and not one.others else ""
+    # A run may have left presets out.
+    alike = ", as in every preset" if len(paper.presets) > 1 and not one.others and one.stored is None else ""
     parts = f"{one.here.parts} parts; " if one.here.parts else ""
     return (
         f'Main claim ({mark}{one.id}{mark}), "{one.says}": {_SAYS[one.here.word]} in {mark}{one.preset}{mark}{alike} '
@@ -59,7 +61,9 @@ def _robust(one: Line) -> str:
         return "no configurations of what the paper leaves open were sampled for it"
     ends = f"{robustness['ci95_low'] * 100:.0f} to {robustness['ci95_high'] * 100:.0f} % of all"
     undecided = f"; {robustness['undecided']} open" if robustness["undecided"] else ""
-    held = f"it holds in {robustness['holding']} of {robustness['tested']} sampled configurations ({ends}{undecided})"
+    stored = "; stored" if one.stored is not None and not one.is_sampled else ""
+    held = f"it holds in {robustness['holding']} of {robustness['tested']} sampled configurations"
+    held += f" ({ends}{undecided}{stored})"
     names = [found["factor"] for found in robustness["strongest"] if found["decides"]]
     return f"{held} and depends most on {listed(names)}" if names else held
 

@@ -13,6 +13,7 @@ pub const WORST_GRADE: &str = "F";
 
 /// A setup with the means of its figures and of its pings ([`PING`]), by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Means {
     /// The setup's name.
     pub name: String,
@@ -22,6 +23,7 @@ pub struct Means {
 
 /// A setup: its grade, and how far it is behind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ranked {
     /// The setup's name.
     pub name: String,

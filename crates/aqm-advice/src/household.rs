@@ -23,6 +23,7 @@ const VERY_FAST_BPS: u64 = 1_000_000_000;
 
 /// How a line is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Plan {
     /// How long a run is, in seconds.
     pub duration_s: u64,
@@ -49,6 +50,7 @@ pub fn plan(line: &Line) -> Plan {
 
 /// What a setup sets, in base units and tc's notation, named as in the topology.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Setting {
     /// Of the line in one direction.
     pub delay_ns: u64,

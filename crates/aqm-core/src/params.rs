@@ -15,6 +15,7 @@ pub use per_class::{Each, MOST_CLASSES, PerClass};
 pub use tc_number::TcNumber;
 
 use crate::brackets;
+use crate::input_error::InputError;
 use crate::units::{Bytes, Rate, Size, Span, parse};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -74,9 +75,9 @@ pub struct Child {
     pub params: Params,
 }
 
-/// Parses the notation of a discipline, or says in one line what is wrong with it. It is passed in, so that
+/// Parses the notation of a discipline, or says what is wrong with it. It is passed in, so that
 /// parameters can hold children without depending on the registry.
-pub type ReadChild = fn(&str) -> Result<Child, String>;
+pub type ReadChild = fn(&str) -> Result<Child, InputError>;
 
 /// The declaration of one parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -224,7 +225,7 @@ impl ParamSpec {
             (Kind::Notation(notation), Value::Text(text)) => {
                 return match (notation.canonical)(text) {
                     Ok(written) => Ok(Value::Text(written)),
-                    Err(problem) => Err(self.error(value.to_string(), problem)),
+                    Err(error) => Err(self.error(value.to_string(), error.to_string())),
                 };
             }
             (Kind::PerClass(each), Value::PerClass(list)) if list.each() == each => {
@@ -323,7 +324,7 @@ impl ParamSpec {
 
     /// The children in the brackets of `text`.
     fn parse_children(&self, text: &str, read: ReadChild) -> Result<Vec<Child>, ParamError> {
-        let words = brackets::words(text).map_err(|problem| self.error(text.to_owned(), problem))?;
+        let words = brackets::words(text).map_err(|error| self.error(text.to_owned(), error.to_string()))?;
         let mut children = Vec::new();
         for word in words {
             children.push(self.parse_child(word, children.len() + 1, read)?);
@@ -356,7 +357,7 @@ impl ParamSpec {
             let problem = format!("the brackets are empty: write {} [codel target 10ms]", self.name);
             return Err(ParamError::of_child(self.name, number, problem));
         }
-        read(inside).map_err(|problem| ParamError::of_child(self.name, number, problem))
+        read(inside).map_err(|error| ParamError::of_child(self.name, number, error.to_string()))
     }
 
     /// The form with brackets of a `word` without them.

@@ -20,6 +20,7 @@ use core::fmt;
 
 /// A discipline lost, invented or changed a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The discipline.
     pub discipline: &'static str,

@@ -63,6 +63,7 @@ pub static DISCIPLINES: &[&Info] = &[
 ];
 
 /// A classifier as a part of its own, and the discipline whose parameters and presets it takes.
+#[non_exhaustive]
 pub struct ClassifierInfo {
     /// Its name.
     pub name: &'static str,
@@ -108,6 +109,7 @@ pub enum Promise {
 }
 
 /// What a scheduler promises to its classes; conformance holds it to that under floods.
+#[non_exhaustive]
 pub struct SchedulerInfo {
     /// The scheduler.
     pub discipline: &'static Info,

@@ -1,15 +1,16 @@
 //! tc's notation for a discipline with its parameters: `pie:linux target 15ms tupdate 15ms ecn`. Children are in
 //! brackets: `drr child [pie target 15ms] child [codel] quantum 3000b`.
 
-use crate::brackets;
+use crate::brackets::{self, BracketError};
 use crate::discipline::Info;
+use crate::input_error::InputError;
 use crate::params::{
     Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean, known, same_name,
 };
 use crate::registry::{self, CLASSIFIERS, ClassifierInfo};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -33,7 +34,7 @@ pub enum SpecError {
         /// As given.
         text: String,
         /// What is wrong with them.
-        problem: String,
+        problem: BracketError,
     },
     /// No discipline of that name.
     UnknownDiscipline {
@@ -249,8 +250,8 @@ fn split(text: &str) -> Result<Vec<&str>, SpecError> {
 }
 
 /// Parses a child.
-pub fn read_child(text: &str) -> Result<Child, String> {
-    let spec = Spec::parse(text).map_err(|error| error.to_string())?;
+pub fn read_child(text: &str) -> Result<Child, InputError> {
+    let spec = Spec::parse(text)?;
     Ok(Child { name: spec.info.name, preset: spec.preset.name, params: spec.params })
 }
 

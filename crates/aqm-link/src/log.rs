@@ -125,6 +125,7 @@ fn row(kind: RowKind, now: Time, number: u32) -> [u8; ROW_BYTES] {
 
 /// Where a replay parts from its log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Replayed {
     /// Calls that were made again.
     pub calls: u64,

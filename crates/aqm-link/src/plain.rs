@@ -16,6 +16,7 @@ const LONGEST_SLEEP: Span = Span::from_secs(1);
 
 /// What passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Forwarded {
     /// Packets that were sent on, in both directions.
     pub packets: u64,

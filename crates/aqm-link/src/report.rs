@@ -32,6 +32,7 @@ pub struct Report {
 
 /// How a process has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Ended {
     /// Its status, as a shell says it: 128 and the number of the signal that killed it.
     pub status: i32,

@@ -120,7 +120,8 @@ impl KindSpec {
         let Some(kind) = kinds.iter().copied().find(|kind| kind.name == name) else {
             return Err(InputError::unknown("link kind", name, kinds.iter().map(|kind| kind.name)));
         };
-        let no_children = |text: &str| Err(format!("'{text}': a link has no disciplines in it"));
+        let no_children =
+            |text: &str| Err(InputError::value(text, "is a discipline, and a link has none in it"));
         let mut params = Params::new(kind.params, &DEFAULTS, no_children);
         let is_key = |word: &str| kind.params.iter().any(|param| param.name == word);
         let follows_name = words.get(1).is_some_and(|word| is_key(name) && !is_key(word));

@@ -11,6 +11,7 @@ const SMALLEST_PACKETS: u64 = 20;
 
 /// A buffer, and by which rule it is as large.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Buffer {
     /// How much it holds.
     pub size: Size,

@@ -14,6 +14,7 @@ const MILLISECOND_NS: u64 = 1_000_000;
 
 /// A warm-up, and by which rule it is as long.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Warmup {
     /// How long it is.
     pub span: Span,

@@ -37,6 +37,7 @@ pub struct Report {
 
 /// One flow of a run, measured after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FlowRow {
     /// Number of the flow, from zero.
     pub id: u32,
@@ -82,6 +83,7 @@ pub struct FlowRow {
 
 /// Time series with common instants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Series {
     /// End of each sampling period, seconds.
     pub time_s: Vec<f64>,
@@ -98,6 +100,7 @@ pub struct Series {
 
 /// A histogram as two columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Histogram {
     /// Middle of each bucket that is not empty, nanoseconds, ascending.
     pub value_ns: Vec<u64>,
@@ -114,6 +117,7 @@ impl From<&histogram::Histogram> for Histogram {
 
 /// Counters of one queue, warm-up included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct QueueRow {
     /// Where it is, as `from->to`.
     pub link: String,
@@ -141,6 +145,7 @@ pub struct QueueRow {
 
 /// One packet at its sender, or one acknowledgment that comes back to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TraceRow {
     /// When it was sent, or came back.
     pub time_ns: u64,
@@ -195,6 +200,7 @@ pub enum Fate {
 
 /// The windows and timers of a sender of TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SenderRow {
     /// Congestion window.
     pub cwnd_bytes: u64,

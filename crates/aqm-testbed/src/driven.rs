@@ -46,6 +46,7 @@ pub struct Driven {
 
 /// A datagram that has come to an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Arrival {
     /// Number of the end.
     pub end: usize,

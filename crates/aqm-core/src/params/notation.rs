@@ -1,5 +1,6 @@
 //! Values that have a notation of their own.
 
+use crate::input_error::InputError;
 use alloc::string::String;
 
 /// A notation that a discipline reads: `[s 1s, b 120]`.
@@ -13,8 +14,8 @@ pub struct Notation {
     pub examples: &'static [&'static str],
     /// Texts that it refuses.
     pub refused: &'static [&'static str],
-    /// The form in which a text is written, or what is wrong with it in one line. It is read alike.
-    pub canonical: fn(&str) -> Result<String, String>,
+    /// The form in which a text is written, which is read alike; or what is wrong with it.
+    pub canonical: fn(&str) -> Result<String, InputError>,
 }
 
 impl PartialEq for Notation {

@@ -10,6 +10,7 @@ use core::fmt;
 
 /// The reason why a quantity could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnitError {
     /// The text as given.
     pub text: String,

@@ -19,6 +19,7 @@ pub struct FiveTuple {
 
 /// A flow of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CapturedFlow {
     /// Addresses, protocol and ports.
     pub five_tuple: FiveTuple,

@@ -2,6 +2,7 @@
 
 /// Counts of unusual things that were kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Oddities {
     /// Packets up to a second earlier than the previous packet; they were given its time.
     pub backward: u64,

@@ -8,6 +8,7 @@ use aqm_core::units::Span;
 
 /// One IP packet of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CapturedPacket {
     /// Time since the first IP packet of the capture. Never decreases.
     pub time: Span,

@@ -34,6 +34,7 @@ pub enum Answer {
 
 /// The time from a packet of a flow to what answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RoundTrip {
     /// Flow of the packet.
     pub flow: u32,
@@ -56,6 +57,7 @@ pub struct RoundTrip {
 
 /// Payload that is reported as arrived, by number or as a SACK block (RFC 2018).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Delivery {
     /// Flow of the acknowledgment.
     pub flow: u32,

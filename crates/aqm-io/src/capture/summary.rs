@@ -8,6 +8,7 @@ use std::fmt;
 
 /// Statistics of a capture; `Display` writes a few lines for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// IP packets.
     pub packets: u64,

@@ -4,6 +4,7 @@ use aqm_core::units::{Span, Time};
 
 /// Sums of a station, of what is sent to it and by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StationTotals {
     /// Airtime of transmissions to it, responses included.
     pub airtime_down: Span,
@@ -38,6 +39,7 @@ pub struct StationTotals {
 
 /// Sums of the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MediumTotals {
     /// The time for which somebody sent, responses and the gaps before them included.
     pub busy: Span,

@@ -22,6 +22,7 @@ pub struct Signals {
 
 /// Packets that arrived before measuring began.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Older {
     /// Dropped, whatever the reason.
     pub dropped: u64,

@@ -15,7 +15,7 @@ pub(crate) use declared::{PREFIX, spec};
 pub(crate) use stage::staged;
 pub(crate) use transport::{declare_transport, declared_transports};
 
-use crate::error::input;
+use crate::error::{input, wrong};
 use answers::{done, shown};
 use aqm_core::backlog::Backlog;
 use aqm_core::cx::Cx;
@@ -72,8 +72,8 @@ pub(crate) fn declare_discipline(
     let name: &'static str = leak(name);
     let mut specs = vec![LIMIT.with_reference(name)];
     for (param, text) in params {
-        let spec =
-            param_spec(name, leak(param), &text).map_err(|why| input(format!("{name}: params: {why}")))?;
+        let spec = param_spec(name, leak(param), &text)
+            .map_err(|error| wrong(error.within("params").within(name)))?;
         if spec.name == LIMIT.name {
             specs[0] = spec;
         } else {

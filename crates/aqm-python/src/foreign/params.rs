@@ -1,25 +1,33 @@
 //! Parameters of a class: declared by a default in tc's notation, and handed to Python in base units.
 
 use aqm_core::discipline::LIMIT;
+use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Size, parse};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// A parameter from its default, `5ms`, or its default and its range, `5ms 1us..10s`.
-pub(super) fn param_spec(source: &'static str, name: &'static str, text: &str) -> Result<ParamSpec, String> {
+pub(super) fn param_spec(
+    source: &'static str,
+    name: &'static str,
+    text: &str,
+) -> Result<ParamSpec, InputError> {
     let typed = |text| if name == LIMIT.name { sized(text) } else { typed(text) };
     let mut words = text.split_whitespace();
     let default = words.next().unwrap_or_default();
-    let (kind, value, mut range) = typed(default).ok_or_else(|| format!("{name}: '{text}' is no value"))?;
+    let (kind, value, mut range) =
+        typed(default).ok_or_else(|| InputError::value(text, "is no value").within(name))?;
     if let Some(given) = words.next() {
         let ends = given.split_once("..").and_then(|(low, high)| Some((typed(low)?, typed(high)?)));
-        let Some((low, high)) = ends else { return Err(format!("{name}: '{given}' is not a range")) };
+        let Some((low, high)) = ends else {
+            return Err(InputError::value(given, "is not a range").within(name));
+        };
         range = (magnitude(&low.1), magnitude(&high.1));
     }
     let help = "see its class";
     let spec = ParamSpec::new(name, kind, value.clone(), range, help, source);
-    spec.check(value).map_err(|error| error.to_string())?;
+    spec.check(value)?;
     Ok(spec)
 }
 

@@ -5,7 +5,7 @@
 use super::answers::{done, refused, whole};
 use super::params::{param_spec, values};
 use super::stage::{fault, stop, visit};
-use crate::error::input;
+use crate::error::{input, wrong};
 use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::params::ParamSpec;
@@ -54,7 +54,7 @@ pub(crate) fn declare_transport(
     let mut specs = vec![ecn, PACKET, source];
     for (param, text) in params {
         let spec = param_spec(name, leak(param), &text);
-        specs.push(spec.map_err(|why| input(format!("{name}: params: {why}")))?);
+        specs.push(spec.map_err(|error| wrong(error.within("params").within(name)))?);
     }
     let info: &'static Info = Box::leak(Box::new(Info {
         name,

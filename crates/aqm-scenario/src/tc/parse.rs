@@ -40,8 +40,8 @@ pub(super) fn read(kind: &Kind, words: &[String], form: Form) -> Result<Given, I
                 given.set(param, numbers.join(","));
             }
             Word::Masked(param, mask) => {
-                let [value, bits] = units::masked(value()?)
-                    .map_err(|problem| InputError::new(format!("{}: {word}: {problem}", kind.name)))?;
+                let [value, bits] =
+                    units::masked(value()?).map_err(|error| error.within(*word).within(kind.name))?;
                 given.set(param, value.to_string());
                 given.set(mask, bits.to_string());
             }

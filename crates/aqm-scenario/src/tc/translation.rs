@@ -4,6 +4,7 @@ use aqm_core::spec::Spec;
 
 /// What a text of tc means here.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Translation {
     /// The discipline; its `Display` is the laboratory's notation.
     pub spec: Spec,

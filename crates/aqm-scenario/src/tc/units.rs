@@ -116,8 +116,8 @@ pub(super) fn count(text: &str) -> Result<u64, InputError> {
 }
 
 /// An octet and its mask, `VALUE/MASK`.
-pub(super) fn masked(text: &str) -> Result<[u8; 2], String> {
-    let wrong = || format!("'{text}' is not VALUE/MASK, each from 0 to 0xff");
+pub(super) fn masked(text: &str) -> Result<[u8; 2], InputError> {
+    let wrong = || InputError::value(text, "is not VALUE/MASK, each from 0 to 0xff");
     let (value, mask) = text.split_once('/').ok_or_else(wrong)?;
     let octet = |part| count(part).ok().and_then(|number| u8::try_from(number).ok()).ok_or_else(wrong);
     Ok([octet(value)?, octet(mask)?])

@@ -43,6 +43,7 @@ const SMALLEST_PACKET: f64 = 64.0;
 
 /// What a run will cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Events.
     pub events: f64,

@@ -105,6 +105,7 @@ pub enum Source {
 /// Metrics of a part of the whole: their names begin with that of the family and the part, as in
 /// `class.web.goodput_mbit`.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Family {
     /// How their names begin.
     pub name: &'static str,

@@ -1,7 +1,8 @@
 //! A system call as a script writes it: `setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0`.
 
-use super::cursor::{Cursor, Refusal, found};
+use super::cursor::{Cursor, found};
 use super::lexer::Kind;
+use super::problem::Refusal;
 use super::script::Call;
 
 /// An argument: a number, a name, names joined by `|`, a number in brackets, or anything else.
@@ -27,7 +28,7 @@ pub(super) fn parse(words: &mut Cursor<'_>) -> Result<Call, Refusal> {
     while !words.symbol(')') {
         arguments.push(argument(words, &mut written)?);
         if !words.symbol(',') && words.peek() != Some(&Kind::Symbol(')')) {
-            return Err(found("',' or ')'", words.peek()).into());
+            return Err(found("',' or ')'", words.peek()));
         }
     }
     words.expect('=')?;
@@ -35,7 +36,7 @@ pub(super) fn parse(words: &mut Cursor<'_>) -> Result<Call, Refusal> {
         Some(Kind::Number(text)) => number(text)?,
         // A question mark: any result.
         Some(Kind::Symbol('?')) => 0,
-        other => return Err(found("the result, a number", other).into()),
+        other => return Err(found("the result, a number", other)),
     };
     // What comes after it: the name of an error, and a note in parentheses.
     if matches!(words.peek(), Some(Kind::Word(_))) {
@@ -51,18 +52,18 @@ pub(super) fn parse(words: &mut Cursor<'_>) -> Result<Call, Refusal> {
     interpret(name, &arguments, result, written)
 }
 
-fn number(text: &str) -> Result<i64, String> {
+fn number(text: &str) -> Result<i64, Refusal> {
     let number = match text.strip_prefix("0x") {
         Some(hex) => i64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
     };
     number
         .filter(|number| number.abs() <= MOST)
-        .ok_or_else(|| format!("'{text}' is no whole number up to {MOST}"))
+        .ok_or_else(|| Refusal::from(format!("'{text}' is no whole number up to {MOST}")))
 }
 
 /// An argument; `written` gets the bytes of vectors in it.
-fn argument(words: &mut Cursor<'_>, written: &mut i64) -> Result<Argument, String> {
+fn argument(words: &mut Cursor<'_>, written: &mut i64) -> Result<Argument, Refusal> {
     Ok(match words.next() {
         Some(Kind::Number(text)) => Argument::Number(number(text)?),
         Some(Kind::Word(first)) => {
@@ -99,11 +100,11 @@ fn argument(words: &mut Cursor<'_>, written: &mut i64) -> Result<Argument, Strin
 }
 
 /// Passes the rest of an argument that is not understood, up to the comma or parenthesis after it.
-fn skip(words: &mut Cursor<'_>, written: &mut i64) -> Result<(), String> {
+fn skip(words: &mut Cursor<'_>, written: &mut i64) -> Result<(), Refusal> {
     loop {
         match words.peek() {
             Some(Kind::Symbol(',' | ')')) => return Ok(()),
-            None => return Err("')' is missing".to_owned()),
+            None => return Err("')' is missing".into()),
             Some(Kind::Symbol('(' | '[' | '{')) => {
                 words.next();
                 brackets(words, written, DEEPEST)?;
@@ -116,14 +117,14 @@ fn skip(words: &mut Cursor<'_>, written: &mut i64) -> Result<(), String> {
 }
 
 /// Passes what is in brackets, whose first one was passed. `{..., 40}` are 40 bytes of a vector.
-fn brackets(words: &mut Cursor<'_>, written: &mut i64, depth: usize) -> Result<(), String> {
+fn brackets(words: &mut Cursor<'_>, written: &mut i64, depth: usize) -> Result<(), Refusal> {
     if depth == 0 {
-        return Err(format!("more than {DEEPEST} levels of brackets"));
+        return Err(format!("more than {DEEPEST} levels of brackets").into());
     }
     let mut after_ellipsis = false;
     loop {
         match words.next() {
-            None => return Err("a bracket does not end".to_owned()),
+            None => return Err("a bracket does not end".into()),
             Some(Kind::Symbol(')' | ']' | '}')) => return Ok(()),
             Some(Kind::Symbol('(' | '[' | '{')) => brackets(words, written, depth - 1)?,
             Some(Kind::Number(text)) if after_ellipsis => *written = (*written + number(text)?).min(MOST),
@@ -213,11 +214,11 @@ const CHANGES_NOTHING: &[&str] = &[
     "TCP_QUICKACK",
 ];
 
-fn in_range(value: i64, least: i64, most: i64) -> Result<i64, String> {
+fn in_range(value: i64, least: i64, most: i64) -> Result<i64, Refusal> {
     if (least..=most).contains(&value) {
         Ok(value)
     } else {
-        Err(format!("{value}: allowed is {least} to {most}"))
+        Err(format!("{value}: allowed is {least} to {most}").into())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The assertions in `%{ ... }%`: the part of Python that compares numbers.
 
-use super::problem::shortened;
+use super::problem::{Refusal, shortened};
 use std::collections::BTreeMap;
 
 /// Statements.
@@ -32,7 +32,7 @@ const DEEPEST: usize = 50;
 
 impl Code {
     /// Reads statements, separated by line ends and semicolons; `#` begins a comment.
-    pub(super) fn parse(text: &str) -> Result<Code, String> {
+    pub(super) fn parse(text: &str) -> Result<Code, Refusal> {
         let mut statements = Vec::new();
         for text in split(text)? {
             statements.push(statement(&text)?);
@@ -45,7 +45,7 @@ impl Code {
         &self,
         known: &mut BTreeMap<String, f64>,
         of_tcp: &dyn Fn(&str) -> Option<f64>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         for statement in &self.0 {
             match statement {
                 Statement::Assert(expression, text) => {
@@ -58,7 +58,7 @@ impl Code {
                             .iter()
                             .filter_map(|name| look_up(name).map(|value| format!("{name} is {value}")))
                             .collect();
-                        return Err(format!("not so: {}; {}", shortened(text), found.join(", ")));
+                        return Err(format!("not so: {}; {}", shortened(text), found.join(", ")).into());
                     }
                 }
                 Statement::Assign(name, expression) => {
@@ -74,7 +74,7 @@ impl Code {
 }
 
 /// The statements of `text`, each on one line.
-fn split(text: &str) -> Result<Vec<String>, String> {
+fn split(text: &str) -> Result<Vec<String>, Refusal> {
     let (mut statements, mut current) = (Vec::new(), String::new());
     let mut open = 0_usize;
     let mut quote = None;
@@ -108,14 +108,14 @@ fn split(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if quote.is_some() || open > 0 {
-        return Err(format!("'{}' does not end", shortened(&current)));
+        return Err(format!("'{}' does not end", shortened(&current)).into());
     }
     statements.push(current);
     statements.retain(|statement| !statement.trim().is_empty());
     Ok(statements)
 }
 
-fn statement(text: &str) -> Result<Statement, String> {
+fn statement(text: &str) -> Result<Statement, Refusal> {
     let text = text.trim();
     if text.starts_with("print") {
         return Ok(Statement::Nothing);
@@ -126,7 +126,7 @@ fn statement(text: &str) -> Result<Statement, String> {
         let expression = parser.disjunction()?;
         // After a comma comes the message, which says nothing about the sender.
         if !parser.rest.is_empty() && !parser.rest.starts_with(',') {
-            return Err(format!("'{}' is not understood", shortened(parser.rest)));
+            return Err(format!("'{}' is not understood", shortened(parser.rest)).into());
         }
         let written = asserted[..asserted.len() - parser.rest.len()].trim().to_owned();
         return Ok(Statement::Assert(expression, written));
@@ -147,7 +147,7 @@ fn statement(text: &str) -> Result<Statement, String> {
             }
         }
     }
-    Err(format!("'{}' is not understood; known are assertions and assignments", shortened(text)))
+    Err(format!("'{}' is not understood; known are assertions and assignments", shortened(text)).into())
 }
 
 fn is_name(text: &str) -> bool {
@@ -161,7 +161,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn disjunction(&mut self) -> Result<Expression, String> {
+    fn disjunction(&mut self) -> Result<Expression, Refusal> {
         let mut left = self.conjunction()?;
         while self.word("or") {
             left = Expression::Binary(Box::new(left), "or", Box::new(self.conjunction()?));
@@ -169,7 +169,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn conjunction(&mut self) -> Result<Expression, String> {
+    fn conjunction(&mut self) -> Result<Expression, Refusal> {
         let mut left = self.negation()?;
         while self.word("and") {
             left = Expression::Binary(Box::new(left), "and", Box::new(self.negation()?));
@@ -177,14 +177,14 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn negation(&mut self) -> Result<Expression, String> {
+    fn negation(&mut self) -> Result<Expression, Refusal> {
         if !self.word("not") {
             return self.comparison();
         }
         self.deeper(|parser| Ok(Expression::Not(Box::new(parser.negation()?))))
     }
 
-    fn comparison(&mut self) -> Result<Expression, String> {
+    fn comparison(&mut self) -> Result<Expression, Refusal> {
         let first = self.sum()?;
         let mut others = Vec::new();
         while let Some(operator) = self.symbol(&["==", "!=", "<=", ">=", "<", ">"]) {
@@ -196,7 +196,7 @@ impl Parser<'_> {
         Ok(Expression::Compared(Box::new(first), others))
     }
 
-    fn sum(&mut self) -> Result<Expression, String> {
+    fn sum(&mut self) -> Result<Expression, Refusal> {
         let mut left = self.product()?;
         while let Some(operator) = self.symbol(&["+", "-"]) {
             left = Expression::Binary(Box::new(left), operator, Box::new(self.product()?));
@@ -204,7 +204,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn product(&mut self) -> Result<Expression, String> {
+    fn product(&mut self) -> Result<Expression, Refusal> {
         let mut left = self.factor()?;
         while let Some(operator) = self.symbol(&["//", "*", "/", "%"]) {
             left = Expression::Binary(Box::new(left), operator, Box::new(self.factor()?));
@@ -212,7 +212,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn factor(&mut self) -> Result<Expression, String> {
+    fn factor(&mut self) -> Result<Expression, Refusal> {
         if self.symbol(&["-"]).is_some() {
             return self.deeper(|parser| Ok(Expression::Minus(Box::new(parser.factor()?))));
         }
@@ -221,7 +221,7 @@ impl Parser<'_> {
                 let inner = parser.disjunction()?;
                 match parser.symbol(&[")"]) {
                     Some(_) => Ok(inner),
-                    None => Err(format!("')' is missing before '{}'", shortened(parser.rest))),
+                    None => Err(format!("')' is missing before '{}'", shortened(parser.rest)).into()),
                 }
             });
         }
@@ -246,11 +246,11 @@ impl Parser<'_> {
 
     fn deeper(
         &mut self,
-        parse: impl FnOnce(&mut Self) -> Result<Expression, String>,
-    ) -> Result<Expression, String> {
+        parse: impl FnOnce(&mut Self) -> Result<Expression, Refusal>,
+    ) -> Result<Expression, Refusal> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(format!("more than {DEEPEST} levels of parentheses and signs"));
+            return Err(format!("more than {DEEPEST} levels of parentheses and signs").into());
         }
         let expression = parse(self);
         self.depth -= 1;
@@ -277,12 +277,11 @@ impl Parser<'_> {
 }
 
 impl Expression {
-    fn value(&self, look_up: &dyn Fn(&str) -> Option<f64>) -> Result<f64, String> {
+    fn value(&self, look_up: &dyn Fn(&str) -> Option<f64>) -> Result<f64, Refusal> {
         Ok(match self {
             Expression::Number(number) => *number,
-            Expression::Name(name) => {
-                look_up(name).ok_or_else(|| format!("'{}' is not known here", shortened(name)))?
-            }
+            Expression::Name(name) => look_up(name)
+                .ok_or_else(|| Refusal::from(format!("'{}' is not known here", shortened(name))))?,
             Expression::Not(inner) => truth(inner.value(look_up)? == 0.0),
             Expression::Minus(inner) => -inner.value(look_up)?,
             Expression::Binary(left, operator, right) => {
@@ -296,7 +295,7 @@ impl Expression {
                     "+" => left + right,
                     "-" => left - right,
                     "*" => left * right,
-                    "/" | "//" | "%" if right == 0.0 => return Err("division by zero".to_owned()),
+                    "/" | "//" | "%" if right == 0.0 => return Err("division by zero".into()),
                     "/" => left / right,
                     "//" => (left / right).floor(),
                     "%" => left - right * (left / right).floor(),
@@ -353,7 +352,8 @@ mod tests {
 
     fn run(text: &str) -> Result<(), String> {
         let of_tcp = |name: &str| (name == "tcpi_snd_cwnd").then_some(10.0);
-        Code::parse(text)?.run(&mut BTreeMap::new(), &of_tcp)
+        let code = Code::parse(text).map_err(|refusal| refusal.to_string())?;
+        code.run(&mut BTreeMap::new(), &of_tcp).map_err(|refusal| refusal.to_string())
     }
 
     #[test]

@@ -1,31 +1,7 @@
 //! The words of a script, one after another.
 
 use super::lexer::{Kind, Token};
-
-/// Why a script is not read.
-pub(super) struct Refusal {
-    pub(super) text: String,
-    pub(super) is_unsupported: bool,
-}
-
-impl From<String> for Refusal {
-    fn from(text: String) -> Refusal {
-        Refusal { text, is_unsupported: false }
-    }
-}
-
-impl From<&str> for Refusal {
-    fn from(text: &str) -> Refusal {
-        text.to_owned().into()
-    }
-}
-
-impl Refusal {
-    /// The script is right, and asks for what is not modelled.
-    pub(super) fn unsupported(text: String) -> Refusal {
-        Refusal { text, is_unsupported: true }
-    }
-}
+use super::problem::Refusal;
 
 /// The words that remain.
 pub(super) struct Cursor<'a> {
@@ -66,7 +42,7 @@ impl<'a> Cursor<'a> {
         comes
     }
 
-    pub(super) fn expect(&mut self, symbol: char) -> Result<(), String> {
+    pub(super) fn expect(&mut self, symbol: char) -> Result<(), Refusal> {
         if self.symbol(symbol) { Ok(()) } else { Err(found(&format!("'{symbol}'"), self.peek())) }
     }
 
@@ -78,7 +54,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A whole number from 0 to `most`.
-    pub(super) fn whole(&mut self, name: &str, most: u64) -> Result<u64, String> {
+    pub(super) fn whole(&mut self, name: &str, most: u64) -> Result<u64, Refusal> {
         let token = self.next();
         let number = match token {
             Some(Kind::Number(text)) => whole(text),
@@ -89,15 +65,16 @@ impl<'a> Cursor<'a> {
             _ => Err(format!(
                 "{name} is {}: allowed is 0 to {most}",
                 token.map_or_else(String::new, Kind::shown)
-            )),
+            )
+            .into()),
         }
     }
 }
 
 /// `expected`, but something else was `found`.
-pub(super) fn found(expected: &str, found: Option<&Kind>) -> String {
+pub(super) fn found(expected: &str, found: Option<&Kind>) -> Refusal {
     let found = found.map_or_else(|| "the end".to_owned(), Kind::shown);
-    format!("expected {expected}, found {found}")
+    format!("expected {expected}, found {found}").into()
 }
 
 fn whole(text: &str) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! The host of a sender: what commands and the handshake make of its connection.
 
-use super::problem::shortened;
+use super::problem::{Refusal, shortened};
 use super::script::TcpOptions;
 use super::shell::Command;
 use crate::transport::{Sysctls, Tcp, profile_values};
@@ -51,10 +51,10 @@ impl Host {
     }
 
     /// A command is run.
-    pub(super) fn run(&mut self, command: &Command) -> Result<(), String> {
+    pub(super) fn run(&mut self, command: &Command) -> Result<(), Refusal> {
         match command {
             Command::Set(name, _) if self.tcp.is_some() => {
-                return Err(format!("{}: with --tcp nothing else sets up the sender", shortened(name)));
+                return Err(format!("{}: with --tcp nothing else sets up the sender", shortened(name)).into());
             }
             Command::Set(name, value) => self.set(name, value)?,
             Command::InitialWindow(segments) => self.initial_window = Some(*segments),
@@ -65,18 +65,18 @@ impl Host {
     }
 
     /// The socket asks for a congestion control by Linux's name.
-    pub(super) fn set_control(&mut self, name: &str) -> Result<(), String> {
+    pub(super) fn set_control(&mut self, name: &str) -> Result<(), Refusal> {
         self.control = match name {
             "reno" => "newreno",
             "bbr" => "bbr1",
             "cubic" | "dctcp" => name,
-            _ => return Err(format!("the congestion control '{}' is not modelled", shortened(name))),
+            _ => return Err(format!("the congestion control '{}' is not modelled", shortened(name)).into()),
         }
         .to_owned();
         Ok(())
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         let keys = &mut self.keys;
         match (name, value) {
             ("tcp_congestion_control", control) => self.set_control(control)?,
@@ -92,7 +92,7 @@ impl Host {
             ("tcp_slow_start_after_idle", "0" | "1") => self.sysctls.slow_start_after_idle = value == "1",
             ("tcp_cubic.parameters.hystart", "0") => keys.push(("slow_start.hystart", "off")),
             _ if IS_MODELLED.contains(&(name, value)) || CHANGES_NOTHING.contains(&name) => {}
-            _ => return Err(format!("{}={} is not modelled", shortened(name), shortened(value))),
+            _ => return Err(format!("{}={} is not modelled", shortened(name), shortened(value)).into()),
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! A TCP segment as a script writes it: `[ect0] P. 1:1001(1000) ack 1 win 5 <sack 1:2,nop,nop>`.
 
-use super::cursor::{Cursor, Refusal, found};
+use super::cursor::{Cursor, found};
 use super::lexer::Kind;
 
-use super::problem::shortened;
+use super::problem::{Refusal, shortened};
 use super::script::{Codepoints, Packet, TcpOptions};
 use crate::transport::flags;
 use aqm_core::packet::Ecn;
@@ -43,7 +43,7 @@ pub(super) fn parse(words: &mut Cursor<'_>) -> Result<Packet, Refusal> {
     Ok(packet)
 }
 
-fn codepoints(token: Option<&Kind>) -> Result<Codepoints, String> {
+fn codepoints(token: Option<&Kind>) -> Result<Codepoints, Refusal> {
     let word = match token {
         Some(Kind::Word(word)) => word.as_str(),
         other => return Err(found("ect0, ect1, ect01, ce or noecn", other)),
@@ -59,7 +59,7 @@ fn codepoints(token: Option<&Kind>) -> Result<Codepoints, String> {
 }
 
 /// `SEW`, `S.`, `.`; a flag is a letter, and `.` is ACK. PSH depends on how Linux stores data, and is not compared.
-fn flags_of(words: &mut Cursor<'_>) -> Result<u8, String> {
+fn flags_of(words: &mut Cursor<'_>) -> Result<u8, Refusal> {
     let mut bits = 0;
     if let Some(Kind::Word(letters)) = words.peek() {
         words.next();
@@ -75,7 +75,8 @@ fn flags_of(words: &mut Cursor<'_>) -> Result<u8, String> {
                     return Err(format!(
                         "'{}' is no flag; known are F, S, R, P, E, W, A and '.'",
                         shortened(letters)
-                    ));
+                    )
+                    .into());
                 }
             };
         }
@@ -107,7 +108,7 @@ fn options(words: &mut Cursor<'_>) -> Result<Option<TcpOptions>, Refusal> {
     }
     loop {
         let token = words.next();
-        let Some(Kind::Word(name)) = token else { return Err(found("an option", token).into()) };
+        let Some(Kind::Word(name)) = token else { return Err(found("an option", token)) };
         match name.as_str() {
             "nop" | "eol" => {}
             "mss" => options.mss = Some(words.whole("mss", 65_535)? as u32),
@@ -115,11 +116,11 @@ fn options(words: &mut Cursor<'_>) -> Result<Option<TcpOptions>, Refusal> {
             "wscale" => options.wscale = Some(words.whole("wscale", 14)? as u8),
             "TS" => {
                 if !words.word("val") {
-                    return Err(found("val", words.peek()).into());
+                    return Err(found("val", words.peek()));
                 }
                 let value = words.whole("TS val", LARGEST)? as u32;
                 if !words.word("ecr") {
-                    return Err(found("ecr", words.peek()).into());
+                    return Err(found("ecr", words.peek()));
                 }
                 options.timestamp = Some((value, words.whole("TS ecr", LARGEST)? as u32));
             }
@@ -155,7 +156,7 @@ fn options(words: &mut Cursor<'_>) -> Result<Option<TcpOptions>, Refusal> {
             return Ok(Some(options));
         }
         if !words.symbol(',') {
-            return Err(found("',' or '>'", words.peek()).into());
+            return Err(found("',' or '>'", words.peek()));
         }
     }
 }

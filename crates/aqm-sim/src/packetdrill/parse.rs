@@ -2,10 +2,10 @@
 
 use super::call;
 use super::code::Code;
-use super::cursor::{Cursor, Refusal, found};
+use super::cursor::{Cursor, found};
 use super::lexer::{Kind, tokens};
 use super::packet;
-use super::problem::{Problem, shortened};
+use super::problem::{Problem, Refusal, shortened};
 use super::script::{Action, Event, Options, Script, When};
 use super::shell::{Include, commands};
 use aqm_core::units::Span;
@@ -26,8 +26,7 @@ pub(super) fn script(file: &str, text: &str, include: Include<'_>) -> Result<Scr
     while words.peek().is_some() {
         let line = words.line();
         if let Err(refusal) = item(&mut words, &mut script, include) {
-            let problem = if refusal.is_unsupported { Problem::unsupported } else { Problem::new };
-            return Err(problem(file, line, refusal.text));
+            return Err(refusal.at(file, line));
         }
     }
     Ok(script)
@@ -60,10 +59,10 @@ fn item(words: &mut Cursor<'_>, script: &mut Script, include: Include<'_>) -> Re
         }
         Some(Kind::Shell(text)) => {
             words.next();
-            Action::Shell(commands(text, include).map_err(Refusal::unsupported)?)
+            Action::Shell(commands(text, include).map_err(Refusal::as_unsupported)?)
         }
         Some(Kind::Word(_)) => Action::Call(call::parse(words)?),
-        other => return Err(found("an event", other).into()),
+        other => return Err(found("an event", other)),
     };
     if matches!(when, When::Any) && !matches!(action, Action::Expect(_)) {
         return Err("only a segment that is expected may come at any time".into());
@@ -100,40 +99,42 @@ fn when(words: &mut Cursor<'_>) -> Result<When, Refusal> {
 fn time(words: &mut Cursor<'_>) -> Result<Span, Refusal> {
     match words.next() {
         Some(Kind::Number(text)) => Ok(seconds(text)?),
-        other => Err(found("a time in seconds", other).into()),
+        other => Err(found("a time in seconds", other)),
     }
 }
 
 /// A decimal number of seconds, exactly: digits beyond nanoseconds are cut.
-fn seconds(text: &str) -> Result<Span, String> {
+fn seconds(text: &str) -> Result<Span, Refusal> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits: String = fraction.chars().chain("000000000".chars()).take(9).collect();
     let whole: Option<u64> = if whole.is_empty() { Some(0) } else { whole.parse().ok() };
     match (whole.filter(|whole| *whole <= LATEST), digits.parse::<u64>()) {
         (Some(whole), Ok(nanos)) => Ok(Span::from_nanos(whole * 1_000_000_000 + nanos)),
-        _ => Err(format!("'{}' is no time from 0 to {LATEST} seconds", shortened(text))),
+        _ => Err(format!("'{}' is no time from 0 to {LATEST} seconds", shortened(text)).into()),
     }
 }
 
-fn set_option(options: &mut Options, name: &str, value: &str) -> Result<(), String> {
-    let microseconds = || -> Result<Span, String> {
+fn set_option(options: &mut Options, name: &str, value: &str) -> Result<(), Refusal> {
+    let microseconds = || -> Result<Span, Refusal> {
         let number = value.parse::<u64>().ok().filter(|number| *number <= LATEST);
-        let number =
-            number.ok_or_else(|| format!("--{name} is '{}': allowed is 0 to {LATEST}", shortened(value)))?;
+        let number = number.ok_or_else(|| {
+            Refusal::from(format!("--{name} is '{}': allowed is 0 to {LATEST}", shortened(value)))
+        })?;
         Ok(Span::from_micros(number))
     };
     match name {
         "tolerance_usecs" => options.tolerance = microseconds()?,
         "tolerance_percent" => {
             let percent = value.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
-            let percent =
-                percent.ok_or_else(|| format!("--{name} is '{}': allowed is 0 to 100", shortened(value)))?;
+            let percent = percent.ok_or_else(|| {
+                Refusal::from(format!("--{name} is '{}': allowed is 0 to 100", shortened(value)))
+            })?;
             options.tolerance_share = (percent * 1000.0) as u64;
         }
         "tcp_ts_tick_usecs" => {
             options.tick = microseconds()?;
             if options.tick == Span::ZERO {
-                return Err(format!("--{name} is '0': allowed is 1 to {LATEST}"));
+                return Err(format!("--{name} is '0': allowed is 1 to {LATEST}").into());
             }
         }
         "strict_segments" => options.strict = true,
@@ -143,7 +144,7 @@ fn set_option(options: &mut Options, name: &str, value: &str) -> Result<(), Stri
         "ip_version" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
         | "connect_port" | "mtu" | "verbose" | "dry_run" | "non_fatal" | "init_scripts"
         | "persistent_tun_dev" | "tun_dev" => {}
-        _ => return Err(format!("--{} is no option that is known here", shortened(name))),
+        _ => return Err(format!("--{} is no option that is known here", shortened(name)).into()),
     }
     Ok(())
 }

@@ -2,11 +2,10 @@
 
 use super::application::Application;
 use super::host::Host;
-use super::problem::Problem;
+use super::problem::{Problem, Refusal};
 use super::script::{Action, Call, Codepoints, Packet, Script, TcpOptions, When};
 use super::variables;
 use crate::transport::{Acknowledgment, MAX_SACK_BLOCKS, Sender, flags};
-use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -91,10 +90,7 @@ pub(super) fn play(file: &str, script: &Script) -> Result<(), Problem> {
     let mut last = 1;
     for event in &script.events {
         last = event.line;
-        player.event(event.when, &event.action).map_err(|fault| match fault {
-            Fault::Wrong(text) => Problem::new(file, event.line, text),
-            Fault::Unsupported(text) => Problem::unsupported(file, event.line, text),
-        })?;
+        player.event(event.when, &event.action).map_err(|refusal| refusal.at(file, event.line))?;
     }
     if script.options.complete
         && let Some(sent) = player.sent.front()
@@ -102,31 +98,6 @@ pub(super) fn play(file: &str, script: &Script) -> Result<(), Problem> {
         return Err(Problem::new(file, last, format!("after this, no line expects {}", shown(sent))));
     }
     Ok(())
-}
-
-/// Why a script fails.
-enum Fault {
-    Wrong(String),
-    /// The script asks for what is not modelled.
-    Unsupported(String),
-}
-
-impl From<String> for Fault {
-    fn from(text: String) -> Fault {
-        Fault::Wrong(text)
-    }
-}
-
-impl From<InputError> for Fault {
-    fn from(error: InputError) -> Fault {
-        Fault::Wrong(error.to_string())
-    }
-}
-
-impl From<&str> for Fault {
-    fn from(text: &str) -> Fault {
-        Fault::Wrong(text.to_owned())
-    }
 }
 
 impl<'a> Player<'a> {
@@ -159,7 +130,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn event(&mut self, when: When, action: &Action) -> Result<(), Fault> {
+    fn event(&mut self, when: When, action: &Action) -> Result<(), Refusal> {
         let (first, last) = match when {
             When::At(first, last) => (Time::ZERO + first, Time::ZERO + last),
             When::After(first, last) => (self.before + first, self.before + last),
@@ -187,7 +158,7 @@ impl<'a> Player<'a> {
             }
             Action::Shell(commands) => {
                 for command in commands {
-                    self.host.run(command).map_err(Fault::Unsupported)?;
+                    self.host.run(command).map_err(Refusal::as_unsupported)?;
                 }
             }
             Action::Expect(_) => {}
@@ -196,7 +167,7 @@ impl<'a> Player<'a> {
     }
 
     /// Timers that are due before `until` fire.
-    fn advance(&mut self, until: Time) -> Result<(), Fault> {
+    fn advance(&mut self, until: Time) -> Result<(), Refusal> {
         while let Some(due) = self.next_timer().filter(|due| *due < until) {
             self.fire(due)?;
         }
@@ -210,7 +181,7 @@ impl<'a> Player<'a> {
         [sender.deadline(), paced, self.corked_until].into_iter().flatten().min()
     }
 
-    fn fire(&mut self, due: Time) -> Result<(), Fault> {
+    fn fire(&mut self, due: Time) -> Result<(), Refusal> {
         self.now = self.now.max(due);
         self.step()?;
         if self.corked_until.is_some_and(|at| at <= self.now) {
@@ -223,16 +194,16 @@ impl<'a> Player<'a> {
         self.pump()
     }
 
-    fn step(&mut self) -> Result<(), Fault> {
+    fn step(&mut self) -> Result<(), Refusal> {
         self.steps += 1;
         if self.steps > MOST_STEPS {
-            return Err(Fault::Unsupported(format!("more than {MOST_STEPS} segments and timers")));
+            return Err(Refusal::unsupported(format!("more than {MOST_STEPS} segments and timers")));
         }
         Ok(())
     }
 
     /// Everything is sent that may be sent now.
-    fn pump(&mut self) -> Result<(), Fault> {
+    fn pump(&mut self) -> Result<(), Refusal> {
         if !self.host.passing {
             return Ok(());
         }
@@ -309,7 +280,7 @@ impl<'a> Player<'a> {
         self.emit(1 + next + u64::from(self.fin_sent), 0, flags::ACK, Ecn::NotEct);
     }
 
-    fn call(&mut self, call: &Call) -> Result<(), Fault> {
+    fn call(&mut self, call: &Call) -> Result<(), Refusal> {
         match call {
             Call::Connect if matches!(self.stage, Stage::Closed) => {
                 self.stage = Stage::Opening { at: self.now, peer: None };
@@ -360,7 +331,7 @@ impl<'a> Player<'a> {
                     self.application.flush();
                 }
             }
-            Call::SetControl(name) => self.host.set_control(name).map_err(Fault::Unsupported)?,
+            Call::SetControl(name) => self.host.set_control(name).map_err(Refusal::as_unsupported)?,
             Call::Nothing => {}
         }
         Ok(())
@@ -377,7 +348,7 @@ impl<'a> Player<'a> {
     }
 
     /// A segment of the peer arrives.
-    fn inject(&mut self, packet: &Packet) -> Result<(), Fault> {
+    fn inject(&mut self, packet: &Packet) -> Result<(), Refusal> {
         let empty = TcpOptions::default();
         let options = packet.options.as_ref().unwrap_or(&empty);
         match (self.stage.clone(), packet.flags & flags::SYN != 0) {
@@ -410,10 +381,11 @@ impl<'a> Player<'a> {
     }
 
     /// The handshake that began at `at` is over: the peer's SYN or SYN-ACK was `syn`.
-    fn open(&mut self, syn: &Packet, at: Time, ecn: bool) -> Result<(), Fault> {
+    fn open(&mut self, syn: &Packet, at: Time, ecn: bool) -> Result<(), Refusal> {
         let empty = TcpOptions::default();
         let theirs = syn.options.as_ref().unwrap_or(&empty);
-        let tcp = self.host.connection(theirs, ecn).map_err(|error| Fault::Unsupported(error.to_string()))?;
+        let tcp =
+            self.host.connection(theirs, ecn).map_err(|error| Refusal::unsupported(error.to_string()))?;
         let common = self.host.options(Some(theirs));
         self.mss = u64::from(tcp.mss());
         self.sack = common.sack_permitted;
@@ -434,13 +406,13 @@ impl<'a> Player<'a> {
     }
 
     /// A segment of the open connection arrives.
-    fn receive(&mut self, packet: &Packet, options: &TcpOptions) -> Result<(), Fault> {
+    fn receive(&mut self, packet: &Packet, options: &TcpOptions) -> Result<(), Refusal> {
         if let (Some(_), Some((value, _))) = (self.peer_stamp, options.timestamp) {
             self.peer_stamp = Some(value);
         }
         self.ce_bytes = options.ce_bytes.unwrap_or(self.ce_bytes);
         if packet.flags & flags::RST != 0 {
-            return Err(Fault::Unsupported("a reset is not modelled".to_owned()));
+            return Err(Refusal::unsupported("a reset is not modelled".to_owned()));
         }
         let window = packet.window.map_or(self.window, |window| window << self.wscale);
         let changes = std::mem::replace(&mut self.window, window) != window;
@@ -535,7 +507,7 @@ impl<'a> Player<'a> {
     }
 
     /// `packet` is to be sent between `first` and `last`.
-    fn expect(&mut self, packet: &Packet, first: Time, last: Time) -> Result<(), Fault> {
+    fn expect(&mut self, packet: &Packet, first: Time, last: Time) -> Result<(), Refusal> {
         let options = &self.script.options;
         let share = first.since(self.before).as_nanos().saturating_mul(options.tolerance_share) / 100_000;
         let tolerance = options.tolerance.max(Span::from_nanos(share));
@@ -565,7 +537,7 @@ impl<'a> Player<'a> {
     }
 
     /// `sent`, which continues at `sent_to`, is (part of) `packet`.
-    fn compare(&mut self, packet: &Packet, sent: &Sent, sent_to: Option<u64>) -> Result<(), Fault> {
+    fn compare(&mut self, packet: &Packet, sent: &Sent, sent_to: Option<u64>) -> Result<(), Refusal> {
         let end = packet.seq + packet.payload;
         let wanted = sent_to.unwrap_or(packet.seq);
         let whole = sent.seq == packet.seq && sent.payload == packet.payload;

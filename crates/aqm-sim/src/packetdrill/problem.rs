@@ -1,5 +1,6 @@
 //! What is wrong with a script, or with the sender that it describes.
 
+use aqm_core::input_error::InputError;
 use std::fmt;
 
 /// One line: the file, the line, and what is wrong there.
@@ -19,9 +20,53 @@ impl Problem {
     pub(super) fn new(file: &str, line: usize, text: String) -> Problem {
         Problem { file: file.to_owned(), line, text, is_unsupported: false }
     }
+}
 
-    pub(super) fn unsupported(file: &str, line: usize, text: String) -> Problem {
-        Problem { is_unsupported: true, ..Problem::new(file, line, text) }
+/// What is wrong, whose line is not known yet.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    text: String,
+    is_unsupported: bool,
+}
+
+impl Refusal {
+    /// The script is right, and asks for what is not modelled.
+    pub(super) fn unsupported(text: String) -> Refusal {
+        Refusal { text, is_unsupported: true }
+    }
+
+    /// The same of what was refused as wrong.
+    pub(super) fn as_unsupported(self) -> Refusal {
+        Refusal { is_unsupported: true, ..self }
+    }
+
+    /// The problem at a line of a script.
+    pub(super) fn at(self, file: &str, line: usize) -> Problem {
+        Problem { is_unsupported: self.is_unsupported, ..Problem::new(file, line, self.text) }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(text: String) -> Refusal {
+        Refusal { text, is_unsupported: false }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(text: &str) -> Refusal {
+        text.to_owned().into()
+    }
+}
+
+impl From<InputError> for Refusal {
+    fn from(error: InputError) -> Refusal {
+        error.to_string().into()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The commands between back quotes: those that set up the host of a sender.
 
-use super::problem::shortened;
+use super::problem::{Refusal, shortened};
 
 /// A command that a script runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub(super) type Include<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 const DEEPEST: u32 = 4;
 
 /// The commands of `text`.
-pub(super) fn commands(text: &str, include: Include<'_>) -> Result<Vec<Command>, String> {
+pub(super) fn commands(text: &str, include: Include<'_>) -> Result<Vec<Command>, Refusal> {
     let mut commands = Vec::new();
     read(text, include, DEEPEST, &mut commands)?;
     Ok(commands)
 }
 
-fn read(text: &str, include: Include<'_>, depth: u32, commands: &mut Vec<Command>) -> Result<(), String> {
+fn read(text: &str, include: Include<'_>, depth: u32, commands: &mut Vec<Command>) -> Result<(), Refusal> {
     for line in text.replace("\\\n", " ").lines() {
         for command in line.split('#').next().unwrap_or_default().split([';', '|']) {
             let words = words(command);
@@ -69,7 +69,7 @@ fn interpret(
     include: Include<'_>,
     depth: u32,
     commands: &mut Vec<Command>,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let program = words[0].rsplit('/').next().unwrap_or_default();
     let settings = words[1..].iter().filter(|word| !word.starts_with('-'));
     match (program, &words[1..]) {
@@ -87,7 +87,7 @@ fn interpret(
         }
         ("ip", ["route", "change" | "replace" | "add", rest @ ..]) => {
             if rest.contains(&"mtu") {
-                return Err("the MTU of a route does not change".to_owned());
+                return Err("the MTU of a route does not change".into());
             }
             if let Some(at) = rest.iter().position(|word| *word == "initcwnd") {
                 let segments = rest.get(at + 1).and_then(|word| word.parse().ok());
@@ -98,7 +98,7 @@ fn interpret(
         ("ip", ["tcp_metrics", "flush", ..]) => {}
         ("tc", ["qdisc", "add" | "replace" | "change", "dev", "tun0", "root", kind, options @ ..]) => {
             if !matches!(*kind, "fq" | "pfifo" | "bfifo" | "noqueue") {
-                return Err(format!("the qdisc '{}' is none of fq, pfifo and bfifo", shortened(kind)));
+                return Err(format!("the qdisc '{}' is none of fq, pfifo and bfifo", shortened(kind)).into());
             }
             commands.push(Command::Paced(*kind == "fq"));
             commands.push(Command::Passing(options != ["limit", "0"]));
@@ -109,11 +109,11 @@ fn interpret(
         (restore, []) if restore.starts_with("sysctl_restore_") => {}
         (file, []) if file.ends_with(".sh") => {
             if depth == 0 {
-                return Err(format!("more than {DEEPEST} files include each other"));
+                return Err(format!("more than {DEEPEST} files include each other").into());
             }
             read(&include(words[0])?, include, depth - 1, commands)?;
         }
-        _ => return Err("not a command that sets up a sender".to_owned()),
+        _ => return Err("not a command that sets up a sender".into()),
     }
     Ok(())
 }
@@ -165,7 +165,7 @@ mod tests {
         };
         let found = commands("../a.sh\n/tmp/sysctl_restore_${PPID}.sh", &include).unwrap();
         assert_eq!(found, [set("tcp_ecn", "1")]);
-        assert!(commands("./b.sh", &include).unwrap_err().contains("include each other"));
+        assert!(commands("./b.sh", &include).unwrap_err().to_string().contains("include each other"));
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
             "./absent.sh",
             "tc qdisc add dev tun0 root x",
         ] {
-            let problem = commands(text, &none).unwrap_err();
+            let problem = commands(text, &none).unwrap_err().to_string();
             assert!(problem.starts_with(&format!("'{text}'")), "{problem}");
         }
     }

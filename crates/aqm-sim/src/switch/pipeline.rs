@@ -59,6 +59,7 @@ pub struct Egress {
 
 /// What a packet says about a hop: an entry of its INT header, three words of 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Telemetry {
     /// Packets behind it when it left the queue.
     pub queue_packets: u32,

@@ -96,8 +96,8 @@ fn flag(info: &Info, word: &str) -> Option<(&'static str, bool)> {
 }
 
 /// Programs have no disciplines inside.
-fn no_child(_: &str) -> Result<Child, String> {
-    Err("is no discipline".to_owned())
+fn no_child(_: &str) -> Result<Child, InputError> {
+    Err(InputError::new("is no discipline"))
 }
 
 impl fmt::Display for ProgramSpec {

@@ -80,6 +80,7 @@ pub enum Over {
 
 /// The declaration of a kind of flow.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SourceKind {
     /// Name.
     pub name: &'static str,

@@ -110,8 +110,8 @@ impl Values {
 }
 
 /// Transports have no disciplines inside.
-fn no_child(_: &str) -> Result<Child, String> {
-    Err("is no discipline".to_owned())
+fn no_child(_: &str) -> Result<Child, InputError> {
+    Err(InputError::new("is no discipline"))
 }
 
 impl PartialEq for Values {

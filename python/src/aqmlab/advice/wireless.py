@@ -15,6 +15,7 @@ from aqmlab import experiment, scenario
 from aqmlab.advice.thresholds import FIGURES
 from aqmlab.results.stations import LAYERS, NOT_MODELLED
 from aqmlab.vocabulary.names import listed
+from aqmlab.vocabulary.scopes import of_station
 from aqmlab.vocabulary.units import parse_rate
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _place(result: Result, device: str) -> Place:
         line, aqm = SETUPS[setup]
         return means.get((points[device, line], aqm, metric), 0.0)
 
-    wifi = sum(mean(TODAY, f"station.{device}.{layer}") for layer in LAYERS)
+    wifi = sum(mean(TODAY, of_station(device).metric(layer)) for layer in LAYERS)
     call = {setup: mean(setup, "class.call.mos_mean") for setup in SETUPS}
     return Place(device, mean(TODAY, "port.line.qdelay_mean_ms"), wifi, call)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from rich.table import Table
 from aqmlab.cli.help import Command
 from aqmlab.cli.terminal import Terminal, Text
 from aqmlab.scenario.flows import defaults_of, keys_of, of_profile, of_the_field
-from aqmlab.scenario.kinds import ALIASES, GROUPS, KINDS, PAPERS, PROFILES, TRANSPORTS, SourceKind
+from aqmlab.scenario.kinds import ALIASES, GROUPS, KINDS, PAPERS, PROFILES, TRANSPORTS, Key, SourceKind
 from aqmlab.vocabulary.errors import unknown
 
 app = typer.Typer(help="List the kinds of flow and show their keys.", no_args_is_help=True)
@@ -41,8 +42,9 @@ def show(
         raise unknown("kind", name, [*KINDS, *ALIASES])
     keys = [of_the_field(key) for key in keys_of(kind).values()]
     usual = defaults_of(kind)
-    # What only one paper's senders do is on a page of its own.
     rules = [key for key in keys if key.group and key.group.of_profiles]
+    # No profile sets these.
+    of_papers = [key for key in keys if key.group and not key.group.of_profiles]
     table = _table("Key", "Default", "Meaning")
     for key in (one for one in keys if not one.group):
         default = "needed" if key.name in kind.must else usual.get(key.name) or ""
@@ -55,16 +57,24 @@ def show(
         more = f"\n{len(rules)} single rules (as {rules[0].name}) are listed by aqmlab flows show {kind.name} --all"
         console.print(Text(more, style="dim"))
     if rules and every:
-        advanced = _table("Key", "Default", "Takes", "Meaning")
-        for key in rules:
-            advanced.add_row(key.name, usual.get(key.name) or "", key.allowed, key.help)
-        console.print("\nAdvanced: single rules\n", advanced, "\nWhat profiles set\n", _profiles(kind))
+        console.print("\nAdvanced: single rules\n", _rules(rules, usual), "\nWhat profiles set\n", _profiles(kind))
         for profile in PROFILES:
             console.print(f"\nprofile={profile}: {of_profile(TRANSPORTS[kind.transport], profile)[1]}")
+    if of_papers and every:
+        summaries = {group.summary for key in of_papers if (group := key.group)}
+        console.print(f"\nOf papers' senders: {', '.join(sorted(summaries))}\n", _rules(of_papers, usual))
 
 
 # Keys whose meaning has their words, and groups, whose words are those of `profile`.
 _EXPLAINED = ("ecn", *GROUPS)
+
+
+def _rules(keys: Sequence[Key], usual: Mapping[str, str | None]) -> Table:
+    """Return rules with their default, what they take and their meaning."""
+    table = _table("Key", "Default", "Takes", "Meaning")
+    for key in keys:
+        table.add_row(key.name, usual.get(key.name) or "", key.allowed, key.help)
+    return table
 
 
 def _profiles(kind: SourceKind) -> Table:

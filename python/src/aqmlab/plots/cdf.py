@@ -11,6 +11,7 @@ from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.panel import Axis, Panel
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
+from aqmlab.vocabulary.scopes import Scope
 
 LABELS = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation", "ping": "Ping"}
 # Shares at which a curve has a point: evenly spaced, and denser in the last hundredth.
@@ -84,7 +85,8 @@ def _whose(column: str) -> str:
 def title_of(column: str) -> str:
     """Return the title of a delay or of a column of flows, with its unit."""
     group, _, delay = column.removesuffix("_ms").rpartition(".")
-    of_group = f" of {group.removeprefix('class.')}" if group else ""
+    scope = Scope.of_prefix(group)
+    of_group = f" of {scope.name}" if scope else ""
     return f"{LABELS[delay]}{of_group} (ms)" if delay in LABELS else metrics.find(column).title
 
 

@@ -15,6 +15,7 @@ from aqmlab.report.rounding import short
 from aqmlab.results import swept
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError
+from aqmlab.vocabulary.scopes import Scope
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -101,7 +102,8 @@ def _below(part: pl.DataFrame | None, at: Any) -> list[float | None] | None:
 
 def _delay_title(name: str) -> str:
     group, _, delay = name.rpartition(".")
-    return f"{TITLES[delay]}{' of ' + group.removeprefix('class.') if group else ''} (ms)"
+    scope = Scope.of_prefix(group)
+    return f"{TITLES[delay]}{f' of {scope.name}' if scope else ''} (ms)"
 
 
 def _series(result: Result, point: int) -> list[dict[str, Any]]:

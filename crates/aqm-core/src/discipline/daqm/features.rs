@@ -1,5 +1,6 @@
 //! The notation of thresholds: `s 1s, s1 10 rate 0.05 for 400ms, b2 10`.
 
+use crate::input_error::InputError;
 use crate::law::features::{COUNT, NAMES, is_derivative, is_sojourn};
 use crate::params::{Notation, Value, did_you_mean};
 use crate::units::{Span, parse};
@@ -43,26 +44,31 @@ impl Feature {
 }
 
 /// Each feature that is listed, in the order of [`NAMES`].
-pub(super) fn read(text: &str) -> Result<[Option<Feature>; COUNT], String> {
+pub(super) fn read(text: &str) -> Result<[Option<Feature>; COUNT], InputError> {
     let mut found = [const { None }; COUNT];
     for entry in text.split(',').map(str::trim) {
         let words: Vec<&str> = entry.split_whitespace().collect();
         let [name, threshold, rest @ ..] = &*words else {
-            return Err(format!("'{entry}' is no feature with its threshold, as s 1s or b1 10"));
+            return Err(InputError::value(entry, "is no feature with its threshold, as s 1s or b1 10"));
         };
         let Some(index) = NAMES.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
             let hint = did_you_mean(name, NAMES.into_iter());
-            return Err(format!("'{name}' is no feature{hint}; there are {}", WRITTEN.join(", ")));
+            return Err(InputError::value(
+                name,
+                format_args!("is no feature{hint}; there are {}", WRITTEN.join(", ")),
+            ));
         };
         if found[index].is_some() {
-            return Err(format!("'{name}' is listed twice"));
+            return Err(InputError::value(name, "is listed twice"));
         }
         let mut feature = Feature { value: threshold_of(index, threshold)?, rate: None, duration: None };
         for pair in rest.chunks(2) {
             match pair {
                 ["rate", share] if feature.rate.is_none() => feature.rate = Some(share_of(share)?),
                 ["for", span] if feature.duration.is_none() => feature.duration = Some(span_of(span)?),
-                _ => return Err(format!("'{entry}' is not FEATURE THRESHOLD [rate SHARE] [for TIME]")),
+                _ => {
+                    return Err(InputError::value(entry, "is not FEATURE THRESHOLD [rate SHARE] [for TIME]"));
+                }
             }
         }
         found[index] = Some(feature);
@@ -70,11 +76,14 @@ pub(super) fn read(text: &str) -> Result<[Option<Feature>; COUNT], String> {
     Ok(found)
 }
 
-fn threshold_of(index: usize, text: &str) -> Result<Value, String> {
+fn threshold_of(index: usize, text: &str) -> Result<Value, InputError> {
     if is_derivative(index) {
         return match text.parse::<f64>() {
             Ok(number) if (0.0..=MOST).contains(&number) => Ok(Value::Number(number)),
-            _ => Err(format!("'{text}' is no threshold of {}: allowed is 0 to {MOST}", NAMES[index])),
+            _ => Err(InputError::value(
+                text,
+                format_args!("is no threshold of {}: allowed is 0 to {MOST}", NAMES[index]),
+            )),
         };
     }
     if is_sojourn(index) {
@@ -83,25 +92,29 @@ fn threshold_of(index: usize, text: &str) -> Result<Value, String> {
     let packets = text.strip_suffix('p').unwrap_or(text);
     match packets.parse::<u64>() {
         Ok(packets) if packets as f64 <= MOST && !text.starts_with('+') => Ok(Value::Count(packets)),
-        _ => Err(format!("'{text}' is no number of packets: allowed is 0 to {MOST}")),
+        _ => Err(InputError::value(text, format_args!("is no number of packets: allowed is 0 to {MOST}"))),
     }
 }
 
-fn span_of(text: &str) -> Result<Span, String> {
-    let span = parse::span(text).map_err(|error| error.to_string())?;
-    if span <= LONGEST { Ok(span) } else { Err(format!("'{text}' is longer than {LONGEST}")) }
+fn span_of(text: &str) -> Result<Span, InputError> {
+    let span = parse::span(text)?;
+    if span <= LONGEST {
+        Ok(span)
+    } else {
+        Err(InputError::value(text, format_args!("is longer than {LONGEST}")))
+    }
 }
 
-fn share_of(text: &str) -> Result<f64, String> {
-    let share = parse::fraction(text).map_err(|error| error.to_string())?;
+fn share_of(text: &str) -> Result<f64, InputError> {
+    let share = parse::fraction(text)?;
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {
-        Err(format!("'{text}' is no share: allowed is 0 to 1"))
+        Err(InputError::value(text, "is no share: allowed is 0 to 1"))
     }
 }
 
-fn canonical(text: &str) -> Result<String, String> {
+fn canonical(text: &str) -> Result<String, InputError> {
     let listed = read(text)?;
     let written = WRITTEN.iter().filter_map(|name| {
         let index = NAMES.iter().position(|known| known == name)?;
@@ -121,8 +134,8 @@ mod tests {
     fn features_are_written_in_their_order_and_read_alike() {
         let text = "b2 10, S 1000ms,s1 0.50 for 400ms rate 5%,b 120p";
         let written = "s 1s, s1 0.5 rate 0.05 for 400ms, b 120, b2 10";
-        assert_eq!(canonical(text).as_deref(), Ok(written));
-        assert_eq!(canonical(written).as_deref(), Ok(written));
+        assert_eq!(canonical(text).unwrap(), written);
+        assert_eq!(canonical(written).unwrap(), written);
         let listed = read(written).unwrap().map(|feature| feature.map(|feature| feature.threshold()));
         // b, s, b1, s1, b2, s2, b3, s3.
         assert_eq!(listed, [Some(120.0), Some(1000.0), None, Some(0.5), Some(10.0), None, None, None]);
@@ -138,7 +151,7 @@ mod tests {
             ("b 1 rate 2", "'2' is no share: allowed is 0 to 1"),
             ("b 1 rate", "'b 1 rate' is not FEATURE THRESHOLD [rate SHARE] [for TIME]"),
         ] {
-            assert_eq!(canonical(text).unwrap_err(), problem);
+            assert_eq!(canonical(text).unwrap_err().to_string(), problem);
         }
         for text in NOTATION.refused {
             assert!(canonical(text).is_err(), "{text}");

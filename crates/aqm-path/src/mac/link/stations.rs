@@ -34,7 +34,7 @@ pub(super) static NOTATION: Notation = Notation {
         "phone=ofdm-54 far",
         "a b=ofdm-54",
     ],
-    canonical: |text| read(text).map(|stations| write(&stations)).map_err(|error| error.to_string()),
+    canonical: |text| read(text).map(|stations| write(&stations)),
 };
 
 /// A station by its name.
@@ -154,7 +154,7 @@ mod tests {
         for text in NOTATION.refused {
             assert!((NOTATION.canonical)(text).is_err(), "{text}");
         }
-        let problem = |text: &str| (NOTATION.canonical)(text).unwrap_err();
+        let problem = |text: &str| (NOTATION.canonical)(text).unwrap_err().to_string();
         assert_eq!(problem("tablet=ht-mcs32"), "station tablet: 'ht-mcs32': mcs is 32: HT has 0 to 31");
         assert_eq!(
             problem("a=ofdm-6 sn 3"),

@@ -34,8 +34,9 @@ from aqmlab.advice.bootstrap import agreement
 from aqmlab.advice.home_line import Plan
 from aqmlab.advice.setups import support
 from aqmlab.advice.thresholds import FIGURES, Difference
-from aqmlab.advice.verdict import GAME_MEDIAN, GRADES, PING, RPM, TOTAL, Ranked, best, grade, judge
+from aqmlab.advice.verdict import GAME_MEDIAN, GRADES, PING, RPM, TOTAL, Judged, Ranked, best, grade, judge
 from aqmlab.scenario.registry import Spec
+from aqmlab.stats.statistics import Estimate
 
 ROOT = Path(__file__).resolve().parents[2]
 ADSL = Line(16_000_000, 1_000_000, layer("adsl"))
@@ -646,6 +647,22 @@ def the_answer_about_wifi_names_where_packets_wait_and_the_least_that_helps() ->
     assert helps[3] == "A call while desk downloads is as good as it gets (4.4 of 4.4, MOS)."
 
 
+def what_stays_the_same_is_left_out_of_the_changes() -> None:
+    def setup(mos: float, page: float, stall: float, unseen: dict[str, float] | None = None) -> Judged:
+        numbers = {"call_mos": mos, "page_load_s": page, "video_stall_s": stall, GAME_MEDIAN: 40.0}
+        values = {name: Estimate(value, value, value, 5) for name, value in numbers.items()}
+        return Judged("", "A", {}, 0.0, values, {}, unseen or {})
+
+    changes = words._changes(setup(4.4, 0.6, 0.0), setup(4.41, 2.4, 0.0))
+    assert "a page takes 2.4 s → 0.6 s" in changes
+    assert "the call is good either way (MOS 4.4 of 4.4)" in changes
+    assert "stalls" not in changes
+    changes = words._changes(setup(4.4, 0.6, 0.0), setup(2.0, 40.0, 3.0, {"page_load_s": 1.0, "video_stall_s": 1.0}))
+    assert "no page finishes in 40 s → a page takes 0.6 s" in changes
+    assert "the call scores 2.0 → 4.4 of 4.4 (MOS; 4 is good)" in changes
+    assert "the video does not start → the video stalls 0.0 s a minute" in changes
+
+
 def advise_asks_whether_it_is_the_wifi_or_the_line(aqmlab: Command, tmp_path: Path) -> None:
     out, document = tmp_path / "out", tmp_path / "wifi.json"
     devices = "near=vht-mcs7-2ss-80mhz, far=ht-mcs0-400ns"
@@ -655,6 +672,11 @@ def advise_asks_whether_it_is_the_wifi_or_the_line(aqmlab: Command, tmp_path: Pa
     assert [one["where"] for one in found["places"]] == ["line", "Wi-Fi"]
     assert found["places"][1]["call_mos"]["queues per device"] > found["places"][1]["call_mos"]["today"] + 1
     assert (out / "report.html").is_file()
+    page = (out / "advice.html").read_text()
+    assert all(
+        text in page for text in (*found["words"], 'href="report.html"', "an access point with one queue for all")
+    )
+    assert "near=vht-mcs7-2ss-80mhz, far=ht-mcs0-400ns" in answer.out.replace("\n", " ")
     wrong = aqmlab("advise", "50/10", "--wifi", "a=ht-mcs9-80mhz")
     assert (wrong.status, "--wifi: " in wrong.err, "HT has 20 and 40 MHz" in wrong.err) == (2, True, True)
     contradiction = aqmlab("advise", "50/10", "--wifi", "typical", "--quick")

@@ -139,10 +139,12 @@ def tables_on_a_terminal_show_names(aqmlab: Command, folder: Path, tmp_path: Pat
 
 def no_line_ends_between_a_number_and_its_unit() -> None:
     text = Text("codel has 22 % less queue delay than fifo (30 -> 10 ms), at 20 Mbit/s; ▲ -46 % of 10 seeds ")
+    # A no-break space, where rich breaks lines.
+    text.append("(-10\u00a0%) ")
     text.append("▼ +317 %", "bold")
     for width in range(20, 100):
         lines = [line.plain for line in text.wrap(Console(width=width), width)]
-        assert " ".join(" ".join(lines).split()) == text.plain
+        assert " ".join(" ".join(lines).split()) == text.plain.replace("\u00a0", " ")
         assert all(len(line.rstrip()) <= width for line in lines)
         assert not [line for line in lines if re.search(r"(\d|->|[▲▼]) ?$", line)]
         assert not [line for line in lines if re.match(r"%|ms|Mbit|seeds|->", line)]

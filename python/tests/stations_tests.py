@@ -14,7 +14,7 @@ from rich.console import Console
 import aqmlab
 from aqmlab import InputError, Result, plots, report
 from aqmlab.cli import answer
-from aqmlab.results import result_json, stations
+from aqmlab.results import over_settings, result_json, stations
 from aqmlab.results.headline import headlines
 from aqmlab.results.sheets import sheets
 
@@ -102,6 +102,20 @@ def a_topology_file_gives_its_measured_link_its_rate(wifi: Result) -> None:
     assert wifi.scenarios[0]["rate"] == "144444444bit"
     with pytest.raises(InputError, match=r"its kind has a rate of 144444444bit, but .* 1gbit: leave the rate out"):
         aqmlab.compare(aqm="fifo", rtt="10ms", rate="1gbit", topology=topology, flows="1*cubic:to=phone", seeds=1)
+
+
+def a_sweep_says_what_changes_for_stations_where_they_wait_longest() -> None:
+    swept = aqmlab.sweep(
+        aqm=["fifo", "airtime_fq"],
+        sweep={"rtt": ["10ms", "20ms"]},
+        flows="1*cubic:to=tablet",
+        link="wifi stations [phone=ht-mcs15-400ns, tablet=ht-mcs0-400ns]",
+        buffer="1000p",
+        duration="4s",
+        seeds=2,
+    )
+    (row,) = over_settings.headlines(swept)
+    assert re.search(r"; at rtt [12]0ms: packets for tablet wait [\d.]+ ms in the driver, not \d+ ms$", row.words)
 
 
 def one_seed_names_what_differs(wifi: Result) -> None:

@@ -30,6 +30,31 @@ pub(crate) struct Shell {
     pub(crate) restricted: bool,
 }
 
+/// Tells the host by its own numbers of next hops.
+struct FromStation<'a> {
+    observer: &'a mut dyn Observer,
+    first: u8,
+}
+
+impl Observer for FromStation<'_> {
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint) {
+        let station = self.first + packet.station;
+        self.observer.on_drop(Packet { station, ..packet }, reason, point);
+    }
+
+    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
+        self.observer.on_mark(packet, reason);
+    }
+
+    fn on_classify(&mut self, packet: &Packet, kind: FlowKind, read: u64) {
+        self.observer.on_classify(packet, kind, read);
+    }
+
+    fn on_emit(&mut self, emission: Emission) {
+        self.observer.on_emit(emission);
+    }
+}
+
 impl Cx<'_> {
     /// The classes that may not send in this dequeue. A discipline that serves classes skips them; from any other,
     /// the shell holds such a packet until its class may send.
@@ -43,6 +68,21 @@ impl Cx<'_> {
     #[inline]
     pub fn next_hop(&self) -> NextHop {
         self.shell.next_hop
+    }
+
+    /// Asks a child that numbers next hops from zero, which the host numbers from `first`.
+    pub(crate) fn from_station<R>(
+        &mut self,
+        first: u8,
+        next_hop: NextHop,
+        ask: impl FnOnce(&mut Cx<'_>) -> R,
+    ) -> R {
+        let own = core::mem::replace(&mut self.shell.next_hop, next_hop);
+        let mut observer = FromStation { observer: &mut *self.observer, first };
+        let (now, point) = (self.now, self.point);
+        let answer = ask(&mut Cx { now, point, observer: &mut observer, shell: &mut *self.shell });
+        self.shell.next_hop = own;
+        answer
     }
 
     /// Whether any packet may leave in this dequeue.

@@ -142,9 +142,7 @@ impl Qdisc {
     /// packet is for another station, the shell holds it, and the rest waits behind it. So a driver that aggregates from
     /// a plain queue gets the packets of one station that lie behind each other, and no more.
     pub fn dequeue_for(&mut self, station: u8, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
-        if self.held.is_none() {
-            self.held = self.take_for(NextHop::Station(station), now, observer);
-        }
+        self.hold_for(NextHop::Station(station), now, observer);
         if self.held.as_ref()?.station != station {
             return None;
         }
@@ -161,17 +159,20 @@ impl Qdisc {
         now: Time,
         observer: &mut dyn Observer,
     ) -> Option<&Packet> {
-        if self.held.is_none() {
-            self.held = self.take_for(NextHop::Among(stations), now, observer);
-        }
+        self.hold_for(NextHop::Among(stations), now, observer);
         self.held.as_ref().filter(|packet| stations.contains(packet.station))
     }
 
-    fn take_for(&mut self, next_hop: NextHop, now: Time, observer: &mut dyn Observer) -> Option<Packet> {
-        (self.shell.next_hop, self.shell.restricted) = (next_hop, true);
-        let taken = self.take(now, observer);
-        (self.shell.next_hop, self.shell.restricted) = (NextHop::Any, false);
-        taken
+    /// Holds the packet that goes next to one of these, if none is held that the discipline does not take back.
+    fn hold_for(&mut self, next_hop: NextHop, now: Time, observer: &mut dyn Observer) {
+        if let Some(other) = self.held.take_if(|packet| !next_hop.contains(packet.station)) {
+            self.held = self.discipline.put_back(other);
+        }
+        if self.held.is_none() {
+            (self.shell.next_hop, self.shell.restricted) = (next_hop, true);
+            self.held = self.take(now, observer);
+            (self.shell.next_hop, self.shell.restricted) = (NextHop::Any, false);
+        }
     }
 
     /// Tells the discipline what became of a transmission of packets that it released, or of one that was received.

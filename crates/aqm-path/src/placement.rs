@@ -21,18 +21,21 @@ pub struct Placed {
     pub is_above: bool,
     /// Whether airtime limits what is below it.
     pub is_limited: bool,
+    /// Whether it stands there once for each access category.
+    pub by_category: bool,
 }
 
 impl Placement {
     /// Where a discipline sits that has a queue for each station, or has none; without a placement it is in its place if it
     /// has, and above otherwise.
-    pub fn of(placement: Option<Placement>, has_stations: bool) -> Placed {
-        match placement {
-            None => Placed { is_above: !has_stations, is_limited: false },
-            Some(Placement::Above) => Placed { is_above: true, is_limited: false },
-            Some(Placement::Integrated) => Placed { is_above: false, is_limited: false },
-            Some(Placement::Limited) => Placed { is_above: !has_stations, is_limited: true },
-        }
+    pub fn of(placement: Option<Placement>, has_stations: bool, by_category: bool) -> Placed {
+        let (is_above, is_limited) = match placement {
+            None => (!has_stations, false),
+            Some(Placement::Above) => (true, false),
+            Some(Placement::Integrated) => (false, false),
+            Some(Placement::Limited) => (!has_stations, true),
+        };
+        Placed { is_above, is_limited, by_category }
     }
 }
 
@@ -43,7 +46,7 @@ mod tests {
     #[test]
     fn what_is_not_said_follows_from_the_discipline() {
         let of = |placement, has_stations| {
-            let placed = Placement::of(placement, has_stations);
+            let placed = Placement::of(placement, has_stations, false);
             (placed.is_above, placed.is_limited)
         };
         assert_eq!([of(None, true), of(None, false)], [(false, false), (true, false)]);

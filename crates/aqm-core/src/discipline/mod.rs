@@ -7,6 +7,7 @@ pub mod aifo;
 pub mod airtime_fq;
 pub mod ared;
 pub mod blue;
+pub mod by_category;
 pub mod cake;
 pub mod choke;
 mod classful;
@@ -98,6 +99,12 @@ pub trait Discipline: Send {
     /// A transmission to or from a station has ended: those that schedule by airtime account for it. Only hosts with a
     /// shared medium say so.
     fn sent(&mut self, _sent: &Sent, _cx: &mut Cx<'_>) {}
+
+    /// Takes back a packet that it has just released, since the host may not send it now but another of its queues may
+    /// send; it leaves first when it may. One that has a single queue refuses: the host keeps the packet, and the rest waits.
+    fn put_back(&mut self, packet: Packet) -> Option<Packet> {
+        Some(packet)
+    }
 
     /// Gives up a packet, since another class needs its room: the one that is missed least, which is lost with it.
     /// `None` if it has none.

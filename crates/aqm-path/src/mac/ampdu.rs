@@ -1,6 +1,7 @@
 //! Aggregation of MPDUs into one PPDU (IEEE 802.11-2020, 9.7 and 10.12).
 
 use super::airtime::{Control, Timing};
+use super::category::Category;
 use super::rates::{Format, Mode};
 use aqm_core::input_error::InputError;
 use aqm_core::units::Span;
@@ -68,6 +69,13 @@ impl Limits {
         let of_format =
             MPDUS.iter().find(|(format, _)| *format == mode.format()).map_or(1, |(_, mpdus)| *mpdus);
         of_format.min(self.mpdus)
+    }
+
+    /// Those of an access category: voice has no block ACK agreement, and so no aggregates (Linux
+    /// `minstrel_aggr_check()`; ns-3, whose `VO_MaxAmpduSize` is 0).
+    #[must_use]
+    pub fn of(self, category: Category) -> Limits {
+        Limits { mpdus: if category == Category::Voice { 1 } else { self.mpdus }, ..self }
     }
 
     /// The octets of the MPDU that carries an IP packet.

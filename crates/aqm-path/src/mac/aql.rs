@@ -3,6 +3,7 @@
 //! Linux 6.1 net/mac80211: `ieee80211_txq_airtime_check()`, `ieee80211_calc_expected_tx_airtime()`.
 
 use super::ampdu::MPDU_OVERHEAD;
+use super::category::Category;
 use super::rates::{Format, Mode};
 use aqm_core::input_error::InputError;
 use aqm_core::units::Span;
@@ -51,27 +52,34 @@ impl Limits {
 const REFERENCE_OCTETS: u64 = 1024;
 
 /// The airtime that is expected of an IP packet of `octets`: its time at the rate of the station, and a part of the
-/// preamble, since aggregates are the larger the faster it is. What is below the resolution of the kernel's field, 4 µs,
+/// preamble, since aggregates are the larger the faster it is; voice is not aggregated. What is below the resolution of the kernel's field, 4 µs,
 /// is cut off, and 16 ms is the most (`ieee80211_info_set_tx_time_est()`).
 ///
 /// ```
 /// use aqm_core::units::Span;
 /// use aqm_path::mac::aql::estimate;
-/// // 1538 octets at 144.4 Mbit/s take 85.2 µs, and a preamble of 40 µs counts 1/32.
-/// assert_eq!(estimate(&"ht-mcs15-400ns".parse()?, 1500), Span::from_micros(84));
-/// // At 7.2 Mbit/s they take 1703 µs, and half of 36.
-/// assert_eq!(estimate(&"ht-mcs0-400ns".parse()?, 1500), Span::from_micros(1720));
+/// use aqm_path::mac::category::Category::{BestEffort, Voice};
+/// // 1538 octets at 144.4 Mbit/s take 85.2 µs, and a preamble of 44 µs counts 1/32.
+/// assert_eq!(estimate(&"ht-mcs15-400ns".parse()?, 1500, BestEffort), Span::from_micros(84));
+/// assert_eq!(estimate(&"ht-mcs15-400ns".parse()?, 1500, Voice), Span::from_micros(128));
+/// // At 7.2 Mbit/s they take 1703 µs, and half of 40.
+/// assert_eq!(estimate(&"ht-mcs0-400ns".parse()?, 1500, BestEffort), Span::from_micros(1720));
 /// # Ok::<(), aqm_core::input_error::InputError>(())
 /// ```
-pub fn estimate(mode: &Mode, octets: u32) -> Span {
+pub fn estimate(mode: &Mode, octets: u32, category: Category) -> Span {
     let rate = mode.rate().as_bits_per_sec();
     let micros = |octets: u64| octets * 8 * 1_000_000 / rate;
     // The kernel adds the same number of octets as "Ethernet header length": it is the MPDU's overhead.
     let octets = u64::from(octets + MPDU_OVERHEAD);
-    let overhead = mode.preamble().as_nanos() / 1_000;
+    // The kernel has one length for the preambles of all formats that aggregate.
+    let overhead = if mode.format().aggregates() {
+        36 + 4 * u64::from(mode.streams())
+    } else {
+        mode.preamble().as_nanos() / 1_000
+    };
     let part = match micros(REFERENCE_OCTETS) {
-        // Legacy frames are never aggregated.
-        _ if !mode.format().aggregates() => 0,
+        // Legacy frames are never aggregated, and voice is not.
+        _ if !mode.format().aggregates() || category == Category::Voice => 0,
         401.. => 1,
         251.. => 2,
         151.. => 3,
@@ -86,6 +94,7 @@ pub fn estimate(mode: &Mode, octets: u32) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use super::Category::BestEffort;
     use super::*;
 
     #[test]
@@ -109,15 +118,15 @@ mod tests {
             ("he-mcs7-2ss-80mhz", 17 + 1), // 720.6: 11; 50 >> 6 is 0, 17.07
             ("ofdm-6", 2050 + 20),         // no aggregates: the preamble in full
         ] {
-            let found = estimate(&mode.parse().unwrap(), 1500).as_nanos() / 1_000;
+            let found = estimate(&mode.parse().unwrap(), 1500, BestEffort).as_nanos() / 1_000;
             let expected: u64 = expected;
             assert!(
                 found <= expected && found + 4 > expected.saturating_sub(1),
                 "{mode}: {found} {expected}"
             );
         }
-        assert_eq!(estimate(&"dsss-1".parse().unwrap(), 3000), Span::from_micros(16_380));
-        assert_eq!(estimate(&"he-mcs11-8ss-160mhz".parse().unwrap(), 40), Span::from_micros(4));
+        assert_eq!(estimate(&"dsss-1".parse().unwrap(), 3000, BestEffort), Span::from_micros(16_380));
+        assert_eq!(estimate(&"he-mcs11-8ss-160mhz".parse().unwrap(), 40, BestEffort), Span::from_micros(4));
     }
 
     #[test]

@@ -275,6 +275,11 @@ impl Mode {
         }
     }
 
+    /// Spatial streams.
+    pub(super) fn streams(&self) -> u8 {
+        self.streams
+    }
+
     /// Tail bits that close the convolutional code: six for each encoder. HT has a second encoder above 300 Mbit/s, VHT
     /// one more for each 600 Mbit/s at the short guard interval (20.3.11.4, 21.5), which is right but for a few modes of
     /// seven and eight streams. HE's LDPC has none; six stand for its stuffing, as in ns-3.

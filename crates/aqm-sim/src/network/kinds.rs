@@ -5,11 +5,13 @@ use crate::report::RunError;
 use crate::scenario::Scenario;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::topology::{LinkQueue, Topology, TopologyLink, refused};
-use aqm_core::discipline::Group;
+use aqm_core::discipline::{Group, by_category};
 use aqm_core::input_error::InputError;
 use aqm_core::spec::{Spec, SpecError};
 use aqm_core::units::Rate;
 use aqm_path::kind::{self, KindSpec, Service};
+use aqm_path::mac::category::Category;
+use aqm_path::mac::link::dscp_map;
 use aqm_path::placement::Placement;
 use std::collections::BTreeMap;
 
@@ -113,27 +115,34 @@ fn of_link(
 }
 
 /// The discipline of a link as it sits there: at an access point it knows how many stations there are, and one that has no
-/// queues for stations takes the place of the driver's queue as one for each.
+/// queues for stations takes the place of the driver's queue as one for each. Each access category has it once, where a code
+/// point of these is not best effort.
 pub(super) fn discipline_at(
     mut spec: Spec,
     from: &str,
     kind: Option<&KindSpec>,
     placement: Option<Placement>,
+    dscps: &[u8],
 ) -> Result<Spec, SpecError> {
-    let stations = kind.map_or(Vec::new(), KindSpec::stations);
-    if stations.is_empty() || stations.iter().any(|station| station == from) {
-        return Ok(spec);
-    }
-    if spec.info.group != Group::Station && placement == Some(Placement::Integrated) {
+    let Some(kind) = kind.filter(|kind| !kind.stations().is_empty()) else { return Ok(spec) };
+    let stations = kind.stations();
+    let at_station = stations.iter().any(|station| station == from);
+    if !at_station && spec.info.group != Group::Station && placement == Some(Placement::Integrated) {
         // Its parameters stay, also for slow stations.
         spec = Spec::parse(&format!("airtime_fq schedule round_robin slow 0bit child [{spec}]"))?;
     }
-    if spec.info.group == Group::Station {
+    if !at_station && spec.info.group == Group::Station {
         let name = spec.info.name;
         spec.set_text("stations", &stations.len().to_string())
             .map_err(|error| SpecError::Param { name, error })?;
     }
-    Ok(spec)
+    let map = dscp_map(kind.params());
+    if dscps.iter().all(|dscp| Category::of(*dscp, map) == Category::BestEffort) {
+        return Ok(spec);
+    }
+    let next_hops = if at_station { 1 } else { stations.len() };
+    let text = format!("{} stations {next_hops} child [{spec}]", by_category::INFO.name);
+    Spec::parse_among(&text, &[&by_category::INFO])
 }
 
 /// What a link carries of which no kind says it.

@@ -17,6 +17,16 @@ use std::collections::BTreeMap;
 /// Links that only add delay are this many times as fast as the measured one.
 const HOST_FACTOR: u64 = 100;
 
+/// The code points of all packets.
+fn code_points(scenario: &Scenario, inputs: &Inputs) -> Vec<u8> {
+    let captures = scenario.captures.iter().filter_map(|name| inputs.capture(name).ok());
+    let replayed = captures.flat_map(|capture| capture.packets()).map(|packet| packet.dscp);
+    let mut all: Vec<u8> = scenario.flows.iter().map(|group| group.dscp).chain(replayed).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// The network of a topology, with the paths of all flows.
 pub(crate) fn layout(
     scenario: &Scenario,
@@ -26,6 +36,7 @@ pub(crate) fn layout(
     inputs: &Inputs,
 ) -> Result<Layout, RunError> {
     let mut plan = Plan::default();
+    let dscps = code_points(scenario, inputs);
     let kinds = kinds::of_links(scenario, topology, capacity, inputs)?;
     for ((number, link), serves) in topology.links.iter().enumerate().zip(kinds) {
         let measured = number == topology.measured;
@@ -39,7 +50,7 @@ pub(crate) fn layout(
         };
         let (kind, placement) = (serves.shared.as_ref(), scenario.placement);
         let spec = spec
-            .map(|spec| kinds::discipline_at(spec, &link.from, kind, placement))
+            .map(|spec| kinds::discipline_at(spec, &link.from, kind, placement, &dscps))
             .transpose()
             .map_err(|error| refused(format!("link {name}"), error.into()))?;
         let queue = spec.map_or(Queue::Plain, |spec| Queue::Discipline {

@@ -6,15 +6,18 @@ use crate::network::graph::{LinkId, OnMedium, Queue};
 use crate::network::packet::PacketId;
 use crate::network::port::PortId;
 use crate::scenario::topology::refused;
-use aqm_core::discipline::Group;
+use aqm_core::discipline::{Group, by_category};
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
+use aqm_core::registry;
 use aqm_core::sent::Sent;
 use aqm_core::stations::Stations;
 use aqm_core::units::Span;
 use aqm_path::device::burst::{Device, Frame, Next, Outcome, Queues, Transmitted, Whom};
 use aqm_path::device::supervised::Supervised;
 use aqm_path::kind::{Served, Service, Site};
+use aqm_path::mac::category::{Category, Mapping};
+use aqm_path::mac::link::dscp_map;
 use aqm_path::medium::{Medium, Sharing};
 use aqm_path::placement::Placement;
 
@@ -75,14 +78,17 @@ impl Simulation {
                     for (link, spec) in &links {
                         let rate = self.network.links[*link].capacity.mean_rate();
                         let from = self.network.node_name(self.network.links[*link].from);
-                        let placed = Placement::of(placement, self.has_stations(*link));
+                        let (has_stations, by_category) = self.sits(*link);
+                        let placed = Placement::of(placement, has_stations, by_category);
                         served.push(Served { port: *link as u32, rate, params: spec.params(), from, placed });
                     }
                     let random = Random::stream(seed, &format!("{name} channel"));
                     let site = Site { ports: &served, overhead: self.overhead, random };
                     let device = build(spec.params(), site).map_err(|error| error.within(spec.kind().name));
+                    let by_category = served.iter().any(|port| port.placed.by_category);
+                    let map = by_category.then(|| dscp_map(spec.params()));
                     device
-                        .and_then(|device| self.attach(ports, device))
+                        .and_then(|device| self.attach(ports, device, map))
                         .map_err(|error| refused(format!("medium {name}"), error))?;
                 }
                 Service::Line | Service::Opportunities => unreachable!("no link of this kind is on a medium"),
@@ -91,12 +97,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether the discipline of a port has a queue for each station.
-    fn has_stations(&self, port: PortId) -> bool {
-        match &self.network.links[port].queue {
-            Queue::Discipline { spec, .. } => spec.info.group == Group::Station,
-            Queue::Plain => false,
+    /// Whether the discipline of a port has a queue for each station, and whether it is there for each access category.
+    fn sits(&self, port: PortId) -> (bool, bool) {
+        let Queue::Discipline { spec, .. } = &self.network.links[port].queue else { return (false, false) };
+        if spec.info.name != by_category::INFO.name {
+            return (spec.info.group == Group::Station, false);
         }
+        let child = registry::find(spec.params.child("child").name);
+        (child.is_some_and(|info| info.group == Group::Station), true)
     }
 
     /// Puts ports, which have disciplines, on a medium.
@@ -111,7 +119,12 @@ impl Simulation {
     }
 
     /// Lets a device serve these ports, which have disciplines, in place of their own devices.
-    fn attach(&mut self, ports: Vec<PortId>, device: Box<dyn Device>) -> Result<(), InputError> {
+    fn attach(
+        &mut self,
+        ports: Vec<PortId>,
+        device: Box<dyn Device>,
+        dscp_map: Option<Mapping>,
+    ) -> Result<(), InputError> {
         // One that takes packets ahead hears of each, as one with a ring does.
         let ring_packets = if device.takes_ahead() { u32::MAX } else { 1 };
         let names = device.air().map_or(Vec::new(), |air| air.names.to_vec());
@@ -119,11 +132,11 @@ impl Simulation {
             let own = self.ports[port].device_mut().expect("a port of a channel has a discipline");
             (own.channel, own.ring_packets, own.trace) =
                 (Some(self.channels.len() as u32), ring_packets, None);
-            own.observed.of_station = vec![0; names.len()];
+            own.observed.of_station = vec![0; if dscp_map.is_some() { 4 * names.len() } else { names.len() }];
         }
         let receivers = if names.is_empty() { Vec::new() } else { self.receivers(&ports, &names)? };
         let (device, waits) = (Some(Box::new(Supervised::new(device))), vec![Waits::default(); names.len()]);
-        self.channels.push(Channel { device, ports, receivers, waits, before: None });
+        self.channels.push(Channel { device, ports, receivers, dscp_map, waits, before: None });
         Ok(())
     }
 
@@ -254,16 +267,28 @@ impl Simulation {
         }
     }
 
-    /// The station that a packet at a port of a channel is for: that to which the next link of its route leads. A device
-    /// without stations gets the class of the flow.
+    /// The number of the next hop of a packet at a port of a channel: its station, and with access categories its category,
+    /// too. A device without stations gets the class of the flow.
     pub(super) fn station_of(&self, id: PacketId, channel: usize) -> u8 {
-        let packet = &self.shared.slab[id];
-        let receivers = &self.channels[channel].receivers;
+        let flow = &self.flows[self.shared.slab[id].flow as usize].identity;
+        let Channel { receivers, dscp_map, waits, .. } = &self.channels[channel];
         if receivers.is_empty() {
-            return self.flows[packet.flow as usize].identity.class as u8;
+            return flow.class as u8;
         }
-        let next = self.shared.routes[packet.next as usize] as usize;
-        receivers.get(next).copied().flatten().unwrap_or(NO_STATION)
+        let station = self.receiver_of(id, channel);
+        match dscp_map {
+            None => station.unwrap_or(NO_STATION),
+            Some(map) => {
+                let category = Category::of(flow.dscp, *map) as u8;
+                station.map_or(category, |station| category * waits.len() as u8 + station)
+            }
+        }
+    }
+
+    /// The station that a packet is for: that to which the next link of its route leads; none from a station.
+    fn receiver_of(&self, id: PacketId, channel: usize) -> Option<u8> {
+        let next = self.shared.routes[self.shared.slab[id].next as usize] as usize;
+        self.channels[channel].receivers.get(next).copied().flatten()
     }
 
     /// Notes the use of the air before measuring begins.
@@ -286,7 +311,8 @@ impl Simulation {
             Some(place) => self.ports[port].device_mut()?.ring.remove(place),
             None => {
                 let taken = self.dequeue_for(port, whom)?;
-                if let Some(waits) = self.channels[channel].waits.get_mut(usize::from(taken.station)) {
+                if let Some(station) = self.receiver_of(taken.id, channel) {
+                    let waits = &mut self.channels[channel].waits[usize::from(station)];
                     waits.packets += 1;
                     waits.sojourn += taken.sojourn;
                 }

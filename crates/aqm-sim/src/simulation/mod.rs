@@ -28,4 +28,6 @@ pub(crate) mod switching;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod wifi_fault_tests;
+#[cfg(test)]
 mod wifi_tests;

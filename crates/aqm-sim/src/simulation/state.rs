@@ -20,6 +20,7 @@ use aqm_core::backlog::Backlog;
 use aqm_core::spec::SpecError;
 use aqm_core::units::{Span, Time};
 use aqm_path::device::supervised::Supervised;
+use aqm_path::mac::category::Mapping;
 use aqm_path::mac::channel::{MediumTotals, StationTotals};
 use aqm_path::medium::Medium;
 use std::collections::BTreeMap;
@@ -128,6 +129,8 @@ pub(crate) struct Channel {
     pub(crate) ports: Vec<PortId>,
     /// Of each link, the station that it leads to from the air; empty if the device has no stations.
     pub(crate) receivers: Vec<Option<u8>>,
+    /// Which access category a packet has; none where nothing but best effort is sent.
+    pub(crate) dscp_map: Option<Mapping>,
     /// What was taken from the discipline for each station while it was measured.
     pub(crate) waits: Vec<Waits>,
     /// The use of the air before.

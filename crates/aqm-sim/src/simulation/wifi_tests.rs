@@ -8,12 +8,11 @@ use crate::scenario::{Capacity, Scenario};
 use crate::simulation::build::Setup;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
-use aqm_path::kind::{self, KindSpec};
-use aqm_path::kinds::KINDS;
+use aqm_path::kind;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 
 /// The testbed of "Ending the Anomaly" without its slower laptop: two fast stations and a slow one.
 const PAPER: &str = "wifi stations [fast1=ht-mcs15-400ns, fast2=ht-mcs15-400ns, slow=ht-mcs0-400ns]";
@@ -26,18 +25,24 @@ fn down(name: &str, to: &str, transport: &Value, source: &Value) -> Value {
         "from": ["server"], "to": [to]})
 }
 
-fn udp(to: &str, rate_bps: u64) -> Value {
+pub(super) fn udp(to: &str, rate_bps: u64) -> Value {
     let transport = json!({"udp": {"packet_bytes": 1500, "ecn": "off"}});
     down(&format!("udp-{to}"), to, &transport, &json!({"poisson": {"rate_bps": rate_bps}}))
 }
 
-fn tcp(to: &str) -> Value {
+pub(super) fn tcp(to: &str) -> Value {
     let tcp = crate::scenario::Transport::Tcp(crate::scenario::Tcp::parse("cubic").unwrap());
     let bulk = json!({"bulk": {"size_bytes": null}});
     down(&format!("tcp-{to}"), to, &serde_json::to_value(tcp).unwrap(), &bulk)
 }
 
-fn scenario(aqm: &str, placement: Option<&str>, kind: &str, flows: &[Value], seconds: u64) -> Value {
+pub(super) fn scenario(
+    aqm: &str,
+    placement: Option<&str>,
+    kind: &str,
+    flows: &[Value],
+    seconds: u64,
+) -> Value {
     let link = |from: &str, to: &str, delay_ns: u64| json!({"from": from, "to": to, "rate_bps": 1_000_000_000, "delay_ns": delay_ns, "queue": "plain"});
     let on_air = |from: &str, queue: Value| json!({"from": from, "to": "air", "delay_ns": 0, "queue": queue, "medium": "wifi", "kind": kind});
     let mut links = vec![
@@ -59,17 +64,21 @@ fn scenario(aqm: &str, placement: Option<&str>, kind: &str, flows: &[Value], sec
 }
 
 fn run(scenario: &Value, seed: u64) -> Result<Report, RunError> {
+    run_with(scenario, seed, &Inputs::default())
+}
+
+pub(super) fn run_with(scenario: &Value, seed: u64, inputs: &Inputs) -> Result<Report, RunError> {
     let mut scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
     // The bottleneck has the rate of its kind; of a text that is wrong it does not matter.
     let kind = scenario.topology.as_ref().and_then(|topology| topology.links[0].kind.clone());
     if let Some(Ok(kind::Capacity::Rate(rate))) =
-        kind.map(|kind| KindSpec::parse(&kind, KINDS).map(|kind| kind.capacity()))
+        kind.map(|kind| inputs.link_kind(&kind).map(|kind| kind.capacity()))
     {
         scenario.capacity = Capacity::RateBps(rate.as_bits_per_sec());
     }
     scenario.check().unwrap();
     let aqm = Spec::parse(&scenario.aqm).unwrap();
-    let mut setup = Setup::build(&scenario, &aqm, &Inputs::default(), seed, &Monitor::default())?;
+    let mut setup = Setup::build(&scenario, &aqm, inputs, seed, &Monitor::default())?;
     let (end, warmup) = (Time::from_nanos(scenario.duration_ns), Time::from_nanos(scenario.warmup_ns));
     setup.simulation.run(end, warmup, Span::from_nanos(scenario.sample_ns), &Monitor::default())?;
     report(setup, end)
@@ -142,6 +151,98 @@ fn every_placement_keeps_every_packet_whatever_is_lost_on_the_air() {
                 found["station.far.retry_ratio"] > 0.1 && found["path_loss_ratio"] > 0.0,
                 "{aqm} {placement:?}"
             );
+        }
+    }
+}
+
+/// A call of 50 packets a second to a station, or from it.
+fn call(name: &str, station: &str, is_up: bool, dscp: u8) -> Value {
+    let transport = json!({"udp": {"packet_bytes": 200, "ecn": "off"}});
+    let mut call = down(name, station, &transport, &json!({"cbr": {"rate_bps": 80_000}}));
+    call["dscp"] = json!(dscp);
+    if is_up {
+        (call["from"], call["to"]) = (json!([station]), json!(["server"]));
+    }
+    call
+}
+
+/// A scenario with a download to each station, uploads, and calls of this code point in both directions.
+fn calls(aqm: &str, placement: Option<&str>, kind: &str, dscp: u8) -> Value {
+    let mut busy = scenario(aqm, placement, kind, &["fast1", "slow"].map(tcp), 6);
+    let mut upload = tcp("fast1");
+    (upload["name"], upload["from"], upload["to"]) = (json!("upload"), json!(["fast1"]), json!(["server"]));
+    let flows = busy["flows"].as_array_mut().unwrap();
+    flows.extend([upload, call("down", "fast1", false, dscp), call("up", "fast1", true, dscp)]);
+    busy
+}
+
+#[test]
+fn voice_passes_all_others_in_both_directions() {
+    let of = |aqm: &str, placement, map: &str, dscp| {
+        let kind = format!("{PAIR} dscp_map {map}");
+        let found = run(&calls(aqm, placement, &kind, dscp), 3).unwrap().metrics;
+        let delays = ["down", "up"].map(|name| found[format!("class.{name}.owd_p99_ms").as_str()]);
+        println!("{aqm} {placement:?} {map} {dscp}: {delays:?} {}", found["throughput_mbit"]);
+        (delays, found)
+    };
+    for (aqm, placement) in [
+        ("fifo limit 500p", None),
+        ("fq_codel", Some("limited")),
+        ("airtime_fq", None),
+        ("airtime_fq", Some("limited")),
+    ] {
+        let (voice, _) = of(aqm, placement, "rfc8325", 46);
+        let ([down, up], _) = of(aqm, placement, "rfc8325", 0);
+        // 5 ms of the line, a PPDU of the slow station that is on the air, and a few backoffs.
+        assert!(voice.iter().all(|delay| *delay < 25.0), "{aqm} {placement:?}: {voice:?}");
+        assert!(voice[0] < down && voice[1] < up / 4.0, "{aqm} {placement:?}: {voice:?} {down} {up}");
+    }
+    // Before RFC 8325 a call was video; without a map it is best effort, as if it had no code point.
+    let (video, _) = of("fifo limit 500p", None, "precedence", 46);
+    let (plain, without) = of("fifo limit 500p", None, "none", 46);
+    let (best_effort, with) = of("fifo limit 500p", None, "rfc8325", 0);
+    assert!(video.iter().zip(plain).all(|(video, plain)| *video < plain / 2.0), "{video:?} {plain:?}");
+    assert_eq!(plain, best_effort);
+    assert!(with.iter().eq(without.iter()));
+}
+
+#[test]
+fn categories_keep_every_packet_in_every_placement() {
+    let kind = "wifi stations [fast1=vht-mcs8-2ss-80mhz loss 0.1, slow=ht-mcs0 snr 3] retries 2";
+    for aqm in ["fifo limit 50p", "fq_codel", "airtime_fq limit 300p", "pie", "cake"] {
+        for placement in [None, Some("above"), Some("integrated"), Some("limited")] {
+            let mut busy = calls(aqm, placement, kind, 46);
+            let flows = busy["flows"].as_array_mut().unwrap();
+            (flows[0]["dscp"], flows[1]["dscp"], flows[2]["dscp"]) = (json!(8), json!(0), json!(34));
+            let found = run(&busy, 7).unwrap().metrics;
+            let again = run(&busy, 7).unwrap().metrics;
+            assert!(found.iter().eq(again.iter()), "{aqm} {placement:?}");
+            for class in ["tcp-fast1", "tcp-slow", "upload", "down", "up"] {
+                assert!(
+                    found[format!("class.{class}.goodput_mbit").as_str()] > 0.0,
+                    "{aqm} {placement:?} {class}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_station_that_leaves_blocks_no_other() {
+    let flows = ["fast1", "slow"].map(|to| udp(to, 60_000_000));
+    let call = [call("down", "slow", false, 46), call("up", "slow", true, 46)];
+    for aqm in ["fifo limit 500p", "fq_codel", "airtime_fq", "cake"] {
+        for placement in [None, Some("above"), Some("integrated"), Some("limited")] {
+            let fast = |slow: &str, call: &[Value]| {
+                let kind = format!("wifi stations [fast1=ht-mcs15-400ns, slow=ht-mcs0-400ns{slow}]");
+                let mut both = scenario(aqm, placement, &kind, &flows, 4);
+                both["flows"].as_array_mut().unwrap().extend(call.to_vec());
+                run(&both, 2).unwrap().metrics["class.udp-fast1.goodput_mbit"]
+            };
+            for call in [&call[..], &[]] {
+                let (stays, leaves) = (fast("", call), fast(" leaves 1s", call));
+                assert!(leaves > 55.0 && leaves >= stays, "{aqm} {placement:?}: {stays} {leaves}");
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.results import swept
+from aqmlab.results import stations, swept
 from aqmlab.results.differences import QOE, Comparison
 from aqmlab.results.headline import ASKED, TIMES, Headline, noun, percent, span, within
 from aqmlab.vocabulary import metrics
@@ -44,8 +44,20 @@ def headlines(result: Result) -> list[Headline]:
         if own:
             parts = [part for name in (*ASKED, *QOE) if (part := _effects(result, own, name))]
             words = "; ".join(parts) or f"nothing differs from {own[0].reference} beyond chance in any setting"
-            found.append(Headline(aqm, own[0].reference, words))
+            found.append(Headline(aqm, own[0].reference, "; ".join([words, *_of_stations(result, own[0])])))
     return found
+
+
+def _of_stations(result: Result, one: Comparison) -> list[str]:
+    """Return what an AQM changes for stations, in the setting in which packets wait longest below the AQM."""
+    aqms = {one.reference, one.aqm}
+    waits = {row.point: 0.0 for row in result.rows}
+    for row in result.rows:
+        if row.aqm in aqms and row.metric.endswith(stations.BELOW):
+            waits[row.point] = max(waits[row.point], row.estimate.value)
+    worst = max(waits, key=lambda point: waits[point])
+    found = stations.words(result, worst, one.reference, one.aqm)
+    return [f"{_where((worst,), result.points)}: {', '.join(found)}"] if found else []
 
 
 def ranges(result: Result) -> list[str]:

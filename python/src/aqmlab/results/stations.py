@@ -106,4 +106,4 @@ def _texts(*values: float) -> list[str]:
     return [f"{value:.{0 if value >= 9.95 else 1}f}" for value in values]
 
 
-__all__ = ["LAYERS", "NOT_MODELLED", "SHARE", "names", "not_modelled", "station_cells", "words"]
+__all__ = ["BELOW", "LAYERS", "NOT_MODELLED", "SHARE", "names", "not_modelled", "station_cells", "words"]

@@ -39,7 +39,7 @@ class Keywords(TypedDict, total=False):
     device_ring: str | None
     "packets that the device takes ahead of the wire, the one being sent included (default 1p)"
     placement: str | None
-    "Wi-Fi: AQM above the driver's queue, in its place for each station, or with airtime limits (default auto)"
+    "Wi-Fi: above the driver's queue, integrated with a queue for each station, or limited by airtime (default auto)"
     access_rate: str | None
     "rate of every access link; ten times the bottleneck's unless given (default 10x)"
     loss: str | None

@@ -1,6 +1,7 @@
 //! What must hold on a channel at any time, checked by whoever runs it.
 
-use super::{Channel, Outcome};
+use super::sender::Ppdu;
+use super::{Air, Channel, Config, Outcome};
 use aqm_core::units::{Span, Time};
 
 impl Channel {
@@ -9,6 +10,7 @@ impl Channel {
     /// # Errors
     /// If airtimes do not add up, packets are neither delivered, dropped nor held, or an aggregate is larger than allowed.
     pub fn check(&self, now: Time) -> Result<(), String> {
+        self.broken.clone().map_or(Ok(()), Err)?;
         self.check_airtime(now)?;
         self.check_packets()?;
         self.check_ready()
@@ -30,13 +32,6 @@ impl Channel {
         if medium.busy > now.since(Time::ZERO) + ahead {
             return Err(format!("the medium was busy for {} by {now}", medium.busy));
         }
-        if let Some(air) = &self.air {
-            let longest = air.sent.iter().map(|one| one.airtime).max().unwrap_or(Span::ZERO);
-            let collided = air.sent.iter().any(|one| one.outcome == Outcome::Collided);
-            if air.until.since(air.start) != longest || collided != (air.sent.len() > 1) {
-                return Err(format!("a burst lasts {} for {longest} of air", air.until.since(air.start)));
-            }
-        }
         Ok(())
     }
 
@@ -57,26 +52,47 @@ impl Channel {
 
     /// What stands ready is within the limits of aggregates, attempts and windows.
     fn check_ready(&self) -> Result<(), String> {
-        let on_air = self.air.iter().flat_map(|air| &air.sent).map(|one| &one.ppdu);
-        let ready = self.senders.iter().flat_map(|sender| &sender.hardware);
-        for ppdu in on_air.chain(ready) {
-            let (limits, aggregate) = (&self.config.limits, &ppdu.aggregate);
-            let (count, mode) = (ppdu.mpdus.len(), aggregate.mode());
-            if count > usize::from(limits.mpdus_at(mode)) || usize::from(aggregate.mpdus()) != count {
-                return Err(format!("an aggregate of {} has {count} MPDUs", aggregate.mpdus()));
-            }
-            if count > 1 && aggregate.airtime(&self.config.timing) > limits.time {
-                return Err(format!("an aggregate takes {}", aggregate.airtime(&self.config.timing)));
-            }
-            if let Some(mpdu) = ppdu.mpdus.iter().find(|mpdu| mpdu.attempts > self.config.retries) {
-                return Err(format!("MPDU {} was sent {} times", mpdu.sequence, mpdu.attempts));
-            }
-            let is_ordered = ppdu.mpdus.windows(2).all(|pair| pair[0].sequence < pair[1].sequence);
-            let first = ppdu.mpdus.first().zip(ppdu.mpdus.last());
-            let span = first.map_or(0, |(first, last)| last.sequence.saturating_sub(first.sequence));
-            if !is_ordered || span >= u32::from(self.config.window) {
-                return Err(format!("an aggregate spans {span} sequence numbers, or repeats one"));
-            }
+        let mut ready = self.senders.iter().flat_map(|sender| &sender.hardware);
+        ready.try_for_each(|ppdu| self.config.check_ppdu(ppdu))
+    }
+
+    /// A burst begins: what it sends is within the limits, whether or not anybody checks while it lasts.
+    pub(super) fn check_begun(&mut self) {
+        let Some(air) = &self.air else { return };
+        if let Err(what) = air.sent.iter().try_for_each(|one| self.config.check_ppdu(&one.ppdu)) {
+            self.broken.get_or_insert(what);
+        }
+    }
+
+    /// It ends: it has lasted as long as its longest transmission, and several have collided.
+    pub(super) fn check_ended(&mut self, air: &Air) {
+        let longest = air.sent.iter().map(|one| one.airtime).max().unwrap_or(Span::ZERO);
+        let collided = air.sent.iter().any(|one| one.outcome == Outcome::Collided);
+        if air.until.since(air.start) != longest || collided != (air.sent.len() > 1) {
+            let what = format!("a burst lasts {} for {longest} of air", air.until.since(air.start));
+            self.broken.get_or_insert(what);
+        }
+    }
+}
+
+impl Config {
+    fn check_ppdu(&self, ppdu: &Ppdu) -> Result<(), String> {
+        let (limits, aggregate) = (&self.limits, &ppdu.aggregate);
+        let (count, mode) = (ppdu.mpdus.len(), aggregate.mode());
+        if count > usize::from(limits.mpdus_at(mode)) || usize::from(aggregate.mpdus()) != count {
+            return Err(format!("an aggregate of {} has {count} MPDUs", aggregate.mpdus()));
+        }
+        if count > 1 && aggregate.airtime(&self.timing) > limits.time {
+            return Err(format!("an aggregate takes {}", aggregate.airtime(&self.timing)));
+        }
+        if let Some(mpdu) = ppdu.mpdus.iter().find(|mpdu| mpdu.attempts > self.retries) {
+            return Err(format!("MPDU {} was sent {} times", mpdu.sequence, mpdu.attempts));
+        }
+        let is_ordered = ppdu.mpdus.windows(2).all(|pair| pair[0].sequence < pair[1].sequence);
+        let first = ppdu.mpdus.first().zip(ppdu.mpdus.last());
+        let span = first.map_or(0, |(first, last)| last.sequence.saturating_sub(first.sequence));
+        if !is_ordered || span >= u32::from(self.window) {
+            return Err(format!("an aggregate spans {span} sequence numbers, or repeats one"));
         }
         Ok(())
     }

@@ -67,6 +67,8 @@ pub struct Channel {
     ended: Vec<Transmission>,
     dropped: Vec<Dropped>,
     start: Start,
+    /// What was wrong with a burst; the first.
+    broken: Option<String>,
 }
 
 impl Channel {
@@ -94,6 +96,7 @@ impl Channel {
             ended: Vec::new(),
             dropped: Vec::new(),
             start: Start::default(),
+            broken: None,
         })
     }
 
@@ -144,9 +147,10 @@ impl Channel {
 
     /// Fills the hardware of a sender, and lets it contend if it has anything to send.
     fn prepare(&mut self, place: usize, now: Time, source: &mut impl Source) {
+        let elsewhere = self.elsewhere(place, now);
         let mut all = self.air.iter().flat_map(|air| &air.sent);
         let on_air = all.find(|sent| sent.sender == place).map(|sent| &sent.ppdu);
-        let view = View { config: &self.config, stations: &self.stations, now, on_air };
+        let view = View { config: &self.config, stations: &self.stations, now, on_air, elsewhere };
         let on_air = on_air.is_some();
         let count = usize::from(self.config.hardware).saturating_sub(usize::from(on_air));
         let sender = &mut self.senders[place];
@@ -164,6 +168,23 @@ impl Channel {
         } else {
             self.contention.withdraw(sender.contender);
         }
+    }
+
+    /// The airtime that the other categories of a node hold (`aql_total_pending_airtime` is that of all).
+    fn elsewhere(&self, place: usize, now: Time) -> Span {
+        let node = self.senders[place].queue.node;
+        if self.config.aql.is_none() || node != ACCESS_POINT {
+            return Span::ZERO;
+        }
+        let others = self.senders.iter().enumerate();
+        let others = others.filter(|(other, sender)| *other != place && sender.queue.node == node);
+        let airtime = others.map(|(other, sender)| {
+            let mut all = self.air.iter().flat_map(|air| &air.sent);
+            let on_air = all.find(|sent| sent.sender == other).map(|sent| &sent.ppdu);
+            let (config, stations) = (&self.config, &self.stations);
+            sender.held_airtime(View { config, stations, now, on_air, elsewhere: Span::ZERO })
+        });
+        airtime.fold(Span::ZERO, |sum, one| sum + one)
     }
 
     /// What happens at `now` or next.
@@ -207,8 +228,10 @@ impl Channel {
         self.released.clear();
         let mut sent = Vec::new();
         for &place in senders {
+            let elsewhere = self.elsewhere(place, at);
             let sender = &mut self.senders[place];
-            let view = View { config: &self.config, stations: &self.stations, now: at, on_air: None };
+            let view =
+                View { config: &self.config, stations: &self.stations, now: at, on_air: None, elsewhere };
             sender.fill(1, view, source, &mut self.dropped);
             let Some(ppdu) = sender.hardware.pop_front() else {
                 // The discipline has dropped what there was.
@@ -243,6 +266,7 @@ impl Channel {
         };
         self.account.begin(at, until, collides);
         self.air = Some(Air { start: at, until, sent });
+        self.check_begun();
         true
     }
 
@@ -340,6 +364,7 @@ impl Channel {
     /// The burst has ended: senders learn what became of their MPDUs.
     fn finish(&mut self, source: &mut impl Source) {
         let Some(air) = self.air.take() else { return };
+        self.check_ended(&air);
         self.ended.clear();
         let (until, collided) = (air.until, air.sent.len() > 1);
         let mut unanswered = Vec::new();
@@ -365,9 +390,11 @@ impl Channel {
             self.ended.push(transmission);
         }
         if let Some(place) = goes_on {
+            let elsewhere = self.elsewhere(place, until);
             let sender = &mut self.senders[place];
             let count = usize::from(self.config.hardware.max(1));
-            let view = View { config: &self.config, stations: &self.stations, now: until, on_air: None };
+            let (config, stations) = (&self.config, &self.stations);
+            let view = View { config, stations, now: until, on_air: None, elsewhere };
             sender.fill(count, view, source, &mut self.dropped);
             let at = until + self.config.timing.sifs;
             if self.fits_txop(place, at) {
@@ -521,7 +548,7 @@ impl Channel {
     }
 }
 
-#[cfg(test)]
-mod faults;
+#[cfg(any(test, feature = "faults"))]
+pub mod faults;
 #[cfg(test)]
 mod tests;

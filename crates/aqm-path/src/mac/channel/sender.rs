@@ -27,6 +27,8 @@ pub(super) struct View<'a> {
     pub(super) now: Time,
     /// Its PPDU on the air.
     pub(super) on_air: Option<&'a Ppdu>,
+    /// The airtime that other queues of its node hold, if that is limited.
+    pub(super) elsewhere: Span,
 }
 
 /// The airtime that a node holds for its receivers, as estimated.
@@ -170,17 +172,25 @@ impl Sender {
     /// The airtime that it holds for each receiver, if there are limits; only the access point has them.
     fn pending(&self, view: View<'_>) -> Option<Pending> {
         let limits = view.config.aql.filter(|_| self.queue.node == ACCESS_POINT)?;
-        let mut pending = Pending { limits, of: Vec::new(), total: Span::ZERO };
-        let mut add = |to: u8, octets: u32| pending.add(to, aql::estimate(self.mode(to, view), octets));
+        // The limit of a station is that of a category, the limit of all is that of all categories.
+        let mut pending = Pending { limits, of: Vec::new(), total: view.elsewhere };
+        // As estimated when it was handed over: a rate that has changed since does not matter (`tx_time_est`).
+        let mut add =
+            |to: u8, octets: u32, taken: Time| pending.add(to, self.estimate(to, octets, taken, view));
         for ppdu in self.hardware.iter().chain(view.on_air) {
-            ppdu.mpdus.iter().for_each(|mpdu| add(ppdu.to, mpdu.octets));
+            ppdu.mpdus.iter().for_each(|mpdu| add(ppdu.to, mpdu.octets, mpdu.taken));
         }
         for session in &self.sessions {
             let sent = session.originator.waiting().chain(&session.unknown);
-            sent.for_each(|mpdu| add(session.to, mpdu.octets));
-            session.packets.iter().for_each(|held| add(session.to, held.octets));
+            sent.for_each(|mpdu| add(session.to, mpdu.octets, mpdu.taken));
+            session.packets.iter().for_each(|held| add(session.to, held.octets, held.taken));
         }
         Some(pending)
+    }
+
+    /// The airtime that it holds, as estimated; of a node without limits nothing.
+    pub(super) fn held_airtime(&self, view: View<'_>) -> Span {
+        self.pending(view).map_or(Span::ZERO, |pending| pending.total)
     }
 
     /// Takes packets from the host into the driver's queues, up to its limit.
@@ -192,7 +202,7 @@ impl Sender {
         {
             let Some(msdu) = source.take(self.queue, to, now) else { break };
             if let Some(pending) = pending {
-                pending.add(to, aql::estimate(self.mode(to, view), msdu.octets));
+                pending.add(to, self.estimate(to, msdu.octets, now, view));
             }
             let held = Held { id: msdu.id, octets: msdu.octets, taken: now };
             self.session(to, config.window).packets.push_back(held);
@@ -249,18 +259,19 @@ impl Sender {
         dropped: &mut Vec<Dropped>,
     ) -> Option<Ppdu> {
         let View { config, now, .. } = view;
+        let limits = config.limits.of(self.queue.category);
         loop {
             let (to, may_take) = self.next_receiver(view, pending, source)?;
-            let mode = *self.mode(to, view);
+            let mode = *self.mode(to, now, view);
             self.built += 1;
             let (built, queue) = (self.built, self.queue);
             let session = self.session(to, config.window);
             session.built = built;
             // One that was received, but not acknowledged, expires without being dropped.
             let expired = session.expire(config, queue, now, dropped);
-            let mut aggregate = Aggregate::new(&config.timing, &mode, &config.limits);
+            let mut aggregate = Aggregate::new(&config.timing, &mode, &limits);
             let mut mpdus = Vec::new();
-            let mut fits = |octets| aggregate.push(config.limits.mpdu_octets(&mode, octets));
+            let mut fits = |octets| aggregate.push(limits.mpdu_octets(&mode, octets));
             while let Some(retry) = session.originator.first_retry()
                 && fits(retry.octets)
             {
@@ -272,7 +283,7 @@ impl Sender {
                 if session.packets.is_empty() && may_take && may_release(pending, to) {
                     let Some(msdu) = source.take(queue, to, now) else { break };
                     if let Some(pending) = pending {
-                        pending.add(to, aql::estimate(&mode, msdu.octets));
+                        pending.add(to, aql::estimate(&mode, msdu.octets, queue.category));
                     }
                     session.packets.push_back(Held { id: msdu.id, octets: msdu.octets, taken: now });
                     taken += 1;
@@ -298,10 +309,15 @@ impl Sender {
         }
     }
 
-    /// The mode of a transmission to `to`.
-    fn mode<'a>(&self, to: u8, view: View<'a>) -> &'a Mode {
-        let View { config, stations, now, .. } = view;
-        let modes = |station: u8| ModeTrace::at(&stations[usize::from(station)].modes, now);
+    /// The airtime that is expected of a packet, handed over at this time.
+    fn estimate(&self, to: u8, octets: u32, taken: Time, view: View<'_>) -> Span {
+        aql::estimate(self.mode(to, taken, view), octets, self.queue.category)
+    }
+
+    /// The mode of a transmission to `to` at this time.
+    fn mode<'a>(&self, to: u8, time: Time, view: View<'a>) -> &'a Mode {
+        let View { config, stations, .. } = view;
+        let modes = |station: u8| ModeTrace::at(&stations[usize::from(station)].modes, time);
         match (self.queue.node, to) {
             // Multicast leaves at the lowest basic rate.
             (_, EVERYBODY) => &config.timing.basic[0],

@@ -1,13 +1,16 @@
 //! The kind of link `wifi`: an access point and its stations on one channel.
 
 mod device;
+#[cfg(feature = "faults")]
+pub mod sabotaged;
 mod stations;
 
-use self::device::Wifi;
+use self::device::{Hosts, Wifi};
 use self::stations::Named;
 use super::airtime::{Band, Timing};
 use super::ampdu::Limits;
 use super::aql;
+use super::category::Mapping;
 use super::channel::{Channel, Config, DriverOrder, Missed};
 use super::edca::{Access, Countdown, Rules};
 use crate::device::burst::Device;
@@ -150,6 +153,12 @@ pub static KIND: LinkKind = LinkKind {
             "how stations contend",
             "IEEE 802.11-2020, table 9-155",
         ),
+        ParamSpec::choice(
+            "dscp_map",
+            &["rfc8325", "precedence", "none"],
+            "which access category a packet has by its DiffServ code point; none: all are best effort",
+            "RFC 8325, and Linux since 6.8; precedence, the upper three bits: Linux before",
+        ),
         ParamSpec::flag(
             "eifs",
             true,
@@ -204,6 +213,11 @@ fn stations_of(params: &Params) -> Vec<Named> {
 /// The names of the stations, in the order of their numbers.
 pub fn names(params: &Params) -> Vec<String> {
     stations_of(params).into_iter().map(|named| named.name).collect()
+}
+
+/// The access category of each code point.
+pub fn dscp_map(params: &Params) -> Mapping {
+    params.choice("dscp_map").parse().expect("its words are those of a mapping")
 }
 
 /// What the fastest station can get at most: the data rate of its mode.
@@ -273,7 +287,7 @@ fn config(params: &Params, placed: Placed) -> Config {
 
 /// The channel's links lead to one node, which stands for the air: one from the access point, and one from each station
 /// that sends.
-fn build(params: &Params, mut site: Site<'_>) -> Result<Box<dyn Device>, InputError> {
+fn wifi(params: &Params, mut site: Site<'_>) -> Result<Wifi, InputError> {
     let stations = stations_of(params);
     let number = |node: &str| stations.iter().position(|named| named.name == node);
     let mut access_points = site.ports.iter().filter(|served| number(served.from).is_none());
@@ -292,9 +306,17 @@ fn build(params: &Params, mut site: Site<'_>) -> Result<Box<dyn Device>, InputEr
     let port =
         |named: &Named| site.ports.iter().find(|served| served.from == named.name).map(|served| served.port);
     let ports = stations.iter().map(port).collect();
+    let by_category = access_point.placed.by_category;
     let config = config(params, access_point.placed);
     let names = stations.iter().map(|named| named.name.clone()).collect();
+    let numbered = stations.iter().enumerate();
+    let leaving = numbered.filter_map(|(number, named)| Some((named.leaves?, number as u8))).collect();
     let all = stations.into_iter().map(|named| named.station).collect();
     let channel = Channel::new(config, all, site.random.next_u64(), "wifi")?;
-    Ok(Box::new(Wifi::new(channel, names, access_point.port, ports, site.overhead)))
+    let hosts = Hosts::new(access_point.port, ports, site.overhead, by_category, leaving);
+    Ok(Wifi::new(channel, names, hosts))
+}
+
+fn build(params: &Params, site: Site<'_>) -> Result<Box<dyn Device>, InputError> {
+    Ok(Box::new(wifi(params, site)?))
 }

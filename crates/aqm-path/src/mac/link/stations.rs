@@ -12,11 +12,12 @@ use std::fmt::Write;
 /// The notation.
 pub(super) static NOTATION: Notation = Notation {
     unit: "stations",
-    form: "NAME=RATE [snr DB | loss SHARE] [at TIME RATE]..., ...",
+    form: "NAME=RATE [snr DB | loss SHARE] [at TIME RATE]... [leaves TIME], ...",
     examples: &[
         "phone=ht-mcs7-400ns",
         "near=vht-mcs8-2ss-80mhz snr 40, far=ht-mcs0 loss 0.1",
         "walker=ht-mcs15-400ns at 5s ht-mcs3 at 10s ht-mcs15-400ns",
+        "guest=ht-mcs7 leaves 8s, host=ht-mcs7",
     ],
     refused: &[
         "",
@@ -32,6 +33,9 @@ pub(super) static NOTATION: Notation = Notation {
         "phone=ofdm-54 at 5s ofdm-6 at 5s ofdm-12",
         "phone=ofdm-54 at 0s ofdm-6",
         "phone=ofdm-54 far",
+        "phone=ofdm-54 leaves",
+        "phone=ofdm-54 leaves 0s",
+        "phone=ofdm-54 leaves 2s leaves 3s",
         "a b=ofdm-54",
     ],
     canonical: |text| read(text).map(|stations| write(&stations)),
@@ -44,6 +48,8 @@ pub(super) struct Named {
     pub(super) station: Station,
     /// As it is written: the modes and since when each is used.
     steps: Vec<(Time, Mode)>,
+    /// When it leaves.
+    pub(super) leaves: Option<Time>,
 }
 
 impl Named {
@@ -82,7 +88,7 @@ fn read_one(entry: &str) -> Result<Named, InputError> {
     }
     let within = |error: InputError| error.within(format!("station {name}"));
     let mut steps = vec![(Time::ZERO, rate.parse::<Mode>().map_err(within)?)];
-    let mut errors = Errors::None;
+    let (mut errors, mut leaves) = (Errors::None, None);
     while let Some(key) = words.next() {
         let mut value = |what: &str| {
             let missing = || within(InputError::new(format!("'{key}' lacks its {what}")));
@@ -102,12 +108,21 @@ fn read_one(entry: &str) -> Result<Named, InputError> {
                 let mode = value("rate")?.parse::<Mode>().map_err(within)?;
                 steps.push((Time::ZERO + time, mode));
             }
-            _ => return Err(within(InputError::unknown("word", key, ["snr", "loss", "at"].into_iter()))),
+            "leaves" => {
+                let time = Time::ZERO + parse::span(value("time")?).map_err(|error| within(error.into()))?;
+                if time == Time::ZERO || leaves.replace(time).is_some() {
+                    return Err(within(InputError::new("it leaves once, later than at the beginning")));
+                }
+            }
+            _ => {
+                let words = ["snr", "loss", "at", "leaves"];
+                return Err(within(InputError::unknown("word", key, words.into_iter())));
+            }
         }
     }
     errors.check().map_err(within)?;
     let modes = ModeTrace::new(steps.clone()).map_err(within)?;
-    Ok(Named { name: name.to_owned(), station: Station { modes, errors }, steps })
+    Ok(Named { name: name.to_owned(), station: Station { modes, errors }, steps, leaves })
 }
 
 fn decibel(text: &str) -> Result<f64, InputError> {
@@ -118,7 +133,7 @@ fn decibel(text: &str) -> Result<f64, InputError> {
 /// The text that is read alike.
 fn write(stations: &[Named]) -> String {
     let mut text = String::new();
-    for Named { name, station, steps } in stations {
+    for Named { name, station, steps, leaves } in stations {
         let comma = if text.is_empty() { "" } else { ", " };
         let _ = write!(text, "{comma}{name}={}", steps[0].1);
         let _ = match station.errors {
@@ -128,6 +143,9 @@ fn write(stations: &[Named]) -> String {
         };
         for (time, mode) in &steps[1..] {
             let _ = write!(text, " at {} {mode}", time.since(Time::ZERO));
+        }
+        if let Some(time) = leaves {
+            let _ = write!(text, " leaves {}", time.since(Time::ZERO));
         }
     }
     text
@@ -158,7 +176,7 @@ mod tests {
         assert_eq!(problem("tablet=ht-mcs32"), "station tablet: 'ht-mcs32': mcs is 32: HT has 0 to 31");
         assert_eq!(
             problem("a=ofdm-6 sn 3"),
-            "station a: unknown word 'sn', did you mean 'snr'?; known are snr, loss, at"
+            "station a: unknown word 'sn', did you mean 'snr'?; known are snr, loss, at, leaves"
         );
         assert_eq!(problem("a=ofdm-6, a=ofdm-9"), "'a' names two stations");
     }

@@ -114,7 +114,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         Form::Choice(&["above", "integrated", "limited"]),
         "auto",
         "WHERE",
-        "Wi-Fi: AQM above the driver's queue, in its place for each station, or with airtime limits",
+        "Wi-Fi: above the driver's queue, integrated with a queue for each station, or limited by airtime",
     )
     .or_null()
     .to("placement")

@@ -38,7 +38,7 @@ MEANINGS = {
     Word.FAILS: "some parts hold beyond chance, and a difference excludes another",
     Word.REVERSED: "some parts hold beyond chance, and of another the opposite does",
     Word.INCONCLUSIVE: "the runs leave a part, or its size, open",
-    Word.NOT_REPRODUCED: "no part holds, and a difference excludes one",
+    Word.NOT_REPRODUCED: "a difference excludes a part, and no part holds after correction",
     Word.NOT_TESTABLE: "nothing queues, or the paper says too little",
 }
 

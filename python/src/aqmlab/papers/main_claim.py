@@ -42,9 +42,10 @@ def sentence(one: Line, paper: Paper, mark: str = "`") -> str:
     # A run may have left presets out.
     alike = ", as in every preset" if len(paper.presets) > 1 and not one.others and one.stored is None else ""
     parts = f"{one.here.parts} parts; " if one.here.parts else ""
+    stored = f", stored: {one.stored.word}" if one.stored is not None and not one.is_as_stored else ""
     return (
         f'Main claim ({mark}{one.id}{mark}), "{one.says}": {_SAYS[one.here.word]} in {mark}{one.preset}{mark}{alike} '
-        f"({parts}{one.here.ours}){but}; {_robust(one)}."
+        f"({parts}{one.here.ours}{stored}){but}; {_robust(one)}."
     )
 
 

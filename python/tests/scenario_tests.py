@@ -112,6 +112,12 @@ def samples_are_a_three_hundredth_of_the_run_but_not_below_10_ms() -> None:
     [
         ("pie ecn", "1*cubic", "'pie ecn' may mark, but no flow supports ECN"),
         ("pie ecn", "1*cubic:ecn=classic", None),
+        ("pie ecn,fifo", "1*cubic:ecn=classic", None),
+        (
+            "pie ecn,codel",
+            "1*cubic:ecn=classic",
+            "ECN is unequal: pie ecn may mark, codel would with ecn, as in 'codel ecn'",
+        ),
         ("pie", "1*cubic:ecn=classic", "flows 'cubic' support ECN, but no AQM here marks"),
         ("fifo", "1*dctcp", "flows 'dctcp' support ECN"),
         ("fifo", "1*cubic", None),

@@ -143,7 +143,10 @@ def run_experiment(
             _tell(folder, place.stored, watcher)
             wider = growth.grown(experiment, plans, place.stored.manifest, chosen.version, folder)
             if wider is not experiment:
+                asked = len(plans[0].seeds)
                 experiment, plans = wider, _resolved(wider, chosen)
+                if len(plans[0].seeds) > asked:
+                    watcher.on_notice(f"{folder}: has {len(plans[0].seeds)} seeds, which are all used, not {asked}")
         result = _conduct(experiment, plans, command, workers, chosen, watcher, place, part, stop)
         if earlier is not None:
             result = since.compared(result, earlier)

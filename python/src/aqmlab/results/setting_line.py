@@ -156,7 +156,8 @@ def _group(group: Mapping[str, Any]) -> str:
     ('8 cubic', '1 cbr (probe)')
 
     """
-    shown = f"{group['count']} {group['kind']}"
+    ecn = " with ECN" if group.get("keys", {}).get("ecn") == "classic" else ""
+    shown = f"{group['count']} {group['kind']}{ecn}"
     return shown if group["name"] == group["kind"] else f"{shown} ({group['name']})"
 
 

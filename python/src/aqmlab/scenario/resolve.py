@@ -22,7 +22,7 @@ from aqmlab.scenario.options import BY_NAME, OPTIONS, SETTINGS, Option, Options,
 from aqmlab.scenario.registry import Spec, marks
 from aqmlab.vocabulary.errors import InputError, unknown
 from aqmlab.vocabulary.metrics import OBSERVERS
-from aqmlab.vocabulary.names import without_swept
+from aqmlab.vocabulary.names import listed, without_swept
 from aqmlab.vocabulary.units import (
     Size,
     bytes_per_second,
@@ -416,16 +416,21 @@ def _unequal(options: Options) -> str:
 
 
 def _idle_ecn(contestants: tuple[Contestant, ...], groups: tuple[flows.Group, ...]) -> list[str]:
-    """Return warnings about marks that no flow supports, and about ECN flows that no AQM marks."""
+    """Return warnings about marks that no flow supports, and about ECN flows that not all AQMs mark which might."""
     capable = [group.name for group in groups if group.ecn_capable]
     if capable:
-        if any(marks(contestant.spec) for contestant in contestants):
+        marking = [one.label for one in contestants if marks(one.spec)]
+        if not marking:
+            return [f"flows '{', '.join(capable)}' support ECN, but no AQM here marks: packets are dropped"]
+        able = [one for one in contestants if one.spec.params.get("ecn") == "off"]
+        if not able:
             return []
-        return [f"flows '{', '.join(capable)}' support ECN, but no AQM here marks: packets are dropped"]
+        dropping, first = listed([one.label for one in able]), able[0].spec.name
+        return [f"ECN is unequal: {listed(marking)} may mark, {dropping} would with ecn, as in '{first} ecn'"]
     return [
         f"'{contestant.label}' may mark, but no flow supports ECN: packets are dropped; give flows ecn=classic"
         for contestant in contestants
-        if contestant.spec.params.get("ecn") == "on" and "ecn" in contestant.spec.given
+        if marks(contestant.spec) and ("ecn" in contestant.spec.given or contestant.spec.source)
     ]
 
 

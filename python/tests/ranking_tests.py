@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from aqmlab.results import Result
+from aqmlab.results.best import best
 from aqmlab.results.differences import family
 from aqmlab.results.frames import Frames, from_runs
 from aqmlab.results.headline import headlines
@@ -105,6 +106,17 @@ def the_headline_states_what_is_beyond_chance() -> None:
     assert one.words == "9 times the queue delay of a (1.0 → 9.1 ms)"
     (one,) = headlines(_result({"a": [0.0, 0.0, 0.0], "b": [2.0, 2.1, 2.2]}))
     assert one.words == "higher queue delay than a (0.0 → 2.1 ms)"
+
+
+def the_best_are_named_with_what_is_known_between_them() -> None:
+    every = {"a": "A", "b": "B", "c": "C"}
+    near = {"a": [10.0, 10.1, 9.9], "b": [10.01, 10.09, 9.9], "c": [20.0, 20.1, 19.9]}
+    assert best(_result(near), every) == "Best by queue delay: A or B (the same within 5 %)."
+    noisy = {"a": [10.0, 10.1, 9.9], "b": [11.0, 9.0, 10.5], "c": [30.0, 30.1, 29.9]}
+    assert best(_result(noisy), every) == "Best by queue delay: A or B (undecided)."
+    assert best(_result({"a": near["a"], "b": near["c"]}), every) == "", "of two the answer says it"
+    alike = {"a": [10.0, 12.0, 8.0], "b": [11.0, 9.0, 10.5], "c": [10.0, 8.0, 12.9]}
+    assert best(_result(alike), every) == ""
 
 
 def an_interval_without_zero_and_a_mark_go_together() -> None:

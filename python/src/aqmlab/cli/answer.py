@@ -17,6 +17,7 @@ from aqmlab.cli.heat import flipped, heat
 from aqmlab.cli.show import open_page
 from aqmlab.cli.terminal import Text
 from aqmlab.results import Result, over_settings, precision, stations
+from aqmlab.results.best import best
 from aqmlab.results.brief import brief
 from aqmlab.results.headline import Headline, headlines
 from aqmlab.results.setting_line import setting_line, span, sweep_line
@@ -73,7 +74,10 @@ def _scenario(shown: Result) -> list[RenderableType]:
     heads = [(column.title, column.unit) for column in found.columns]
     lines = [(names[aqm], [columns.marked(*cell) for cell in cells]) for aqm, cells in found.lines.items()]
     head = Text(setting_line(shown))
-    return [head, "", *_headline_rows(headlines(shown), names), columns.table(heads, lines), *_notes(found.notes), ""]
+    parts: list[RenderableType] = [head, "", *_headline_rows(headlines(shown), names)]
+    if first := best(shown, names):
+        parts += [Text(first), ""]
+    return [*parts, columns.table(heads, lines), *_notes(found.notes), ""]
 
 
 def _sweep(shown: Result, width: int) -> list[RenderableType]:

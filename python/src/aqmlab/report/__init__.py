@@ -23,6 +23,7 @@ from aqmlab.report import charts
 from aqmlab.results import over_settings, stations, swept
 from aqmlab.results.baseline import FILE as BASELINE
 from aqmlab.results.baseline import by_discipline
+from aqmlab.results.best import best
 from aqmlab.results.differences import Comparison
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps, heat_notes
@@ -247,6 +248,7 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "stations": tables.stations,
         "first_port": tables.first_port,
         "answer": headlines(result, number),
+        "best": best(result, {aqm: aqm for aqm in result.aqms}, number),
         "few": few_seeds(result),
         "comparisons": [one for one in result.comparisons if one.point == number],
         "verdicts": _verdicts([one for one in result.comparisons if one.point == number], result.scenarios[number]),

@@ -1,0 +1,43 @@
+"""Which AQMs are best by what is asked of all, in a sentence: the first of each ranking, and what it has beside it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from aqmlab.results import directions
+from aqmlab.results.headline import ASKED, noun
+from aqmlab.results.marks import MEANINGS, SAME, UNDECIDED
+from aqmlab.results.ranking import Ranking
+from aqmlab.vocabulary import metrics
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+
+
+def best(result: Result, names: Mapping[str, str], point: int = 0) -> str:
+    """Return who is best by delay and by goodput; empty where that decides nothing, or of two, which the answer does.
+
+    Args:
+        result: the runs.
+        names: the AQMs as they are shown.
+        point: the scenario.
+
+    """
+    if len(result.aqms) < 3:
+        return ""
+    own = {one.metric: one for one in result.rankings if one.point == point}
+    asked = [directions.DELAY, *directions.delays(result.scenarios[point])[1:], *ASKED[1:]]
+    found = [_words(own[name], names, result, point) for name in asked if name in own and own[name].is_decided]
+    return f"Best by {'; by '.join(found)}." if found else ""
+
+
+def _words(order: Ranking, names: Mapping[str, str], result: Result, point: int) -> str:
+    named = directions.delays(result.scenarios[point])[0] if order.metric == directions.DELAY else order.metric
+    pairs = [order.pairs[pair] for pair in itertools.combinations(order.best, 2) if pair in order.pairs]
+    note = f" ({MEANINGS[SAME if all(one.is_equivalent for one in pairs) else UNDECIDED]})" if pairs else ""
+    return f"{noun(metrics.find(named))}: {' or '.join(names[one] for one in order.best)}{note}"
+
+
+__all__ = ["best"]

@@ -242,6 +242,17 @@ def a_table_for_a_paper_has_the_means_and_intervals_of_the_summary(separated: Re
             assert float(half) == pytest.approx(estimate.half_width, abs=0.051)
 
 
+def the_caption_says_what_stands_beside_the_means_and_what_is_bold(separated: Result) -> None:
+    caption = next(
+        line for line in exports.latex(separated)["table.tex"].decode().splitlines() if line.startswith(r"\caption")
+    )
+    assert "with half their 95" in caption
+    assert "percentiles of all runs together" in caption
+    assert "Bold: better than every other by paired tests" in caption
+    plain = exports.latex(separated, ["goodput_mbit"])["table.tex"].decode()
+    assert "percentiles" not in plain
+
+
 def bold_is_only_what_is_ahead_of_every_other(separated: Result) -> None:
     names = ["qdelay_mean_ms", "goodput_mbit", "qdelay_p99_ms", "marks"]
     cells = _cells(exports.latex(separated, names)["table.tex"].decode())

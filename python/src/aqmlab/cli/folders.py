@@ -104,7 +104,7 @@ def plot(
         bool,
         typer.Option(
             "--paper",
-            help="For a column of a paper: 3.5 in wide, letters of 8 pt, no caption. 7 in with more than two panels "
+            help="For a column of a paper: 3.5 in wide, letters of 8 pt, caption printed. 7 in with over two panels "
             "side by side.",
         ),
     ] = False,
@@ -144,6 +144,9 @@ def plot(
     disk.check_free((target / name for name in contents if name not in kept), force=force)
     for path in disk.put_all(target, contents):
         give(path)
+    # What the figure itself does not say there.
+    for figure in drawn if paper else ():
+        tell(f"caption: {figure.title}. {figure.caption}.")
 
 
 def _ending(out: Path, known: Sequence[Ending]) -> Ending | None:

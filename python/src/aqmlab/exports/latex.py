@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aqmlab.results.metric_tables import ABSENT, COLUMNS, FLOW_COLUMNS, Cell, Column, filled, in_units, line
+from aqmlab.results.metric_tables import ABSENT, COLUMNS, FLOW_COLUMNS, Cell, Column, Lines, filled, in_units, line
 from aqmlab.results.summary import Row
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import unknown
@@ -15,8 +15,8 @@ from aqmlab.vocabulary.printable import printable
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-# What a table has unless metrics are named: as much as fits both columns of a paper.
-USUAL = ("goodput_mbit", "qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "jain_index", "fct_mean_s", "slowdown_p99")
+# What a table has unless metrics are named: as much as fits the text of a page.
+USUAL = ("goodput_mbit", "qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "fct_mean_s")
 _KNOWN = {column.metric: column for column in (*COLUMNS, *FLOW_COLUMNS)}
 # Of letters with a meaning in TeX. A bracket after the end of a line would be an argument, `*` too.
 _ESCAPES = {
@@ -65,7 +65,9 @@ def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{escaped(_caption(result))}}}",
+        r"\small",
+        r"\setlength{\tabcolsep}{4pt}",
+        rf"\caption{{{escaped(_caption(result, columns, every))}}}",
         rf"\begin{{tabular}}{{{'l' * (len(swept) + 1)}{formats}}}",
         r"\toprule",
         *_heads([name.replace("_", " ").capitalize() for name in swept], columns),
@@ -108,12 +110,20 @@ def _best(result: Result) -> dict[tuple[int, str], str]:
     }
 
 
-def _caption(result: Result) -> str:
+def _caption(result: Result, columns: Sequence[Column], lines: Lines) -> str:
     counts = sorted({row.runs for row in result.rows})
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1])))) if counts else "0"
     if seeds == "1":
         return f"{result.title}; one seed."
-    return f"{result.title}; 95 % intervals over {seeds} seeds. Bold: better than every other beyond chance."
+    words = [f"{result.title}. Means of {seeds} seeds with half their 95 % intervals"]
+    percentiles = [column.metric for column in columns if metrics.find(column.metric).is_percentile]
+    if percentiles:
+        words[0] += "; percentiles of all runs together"
+        if any(line[name] != ABSENT and not line[name].half for line in lines.values() for name in percentiles):
+            words[0] += ", without an interval where so few runs do not bound it"
+    if len(result.aqms) > 1:
+        words.append("Bold: better than every other by paired tests with Holm's correction, not by these intervals")
+    return f"{'. '.join(words)}."
 
 
 def _heads(swept: Sequence[str], columns: Sequence[Column]) -> list[str]:

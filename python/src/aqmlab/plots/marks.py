@@ -101,8 +101,15 @@ def _step(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> 
             axes.step(x, y, where="post", **line)
 
 
+# From so many rows on a cloud has an ellipse.
+LEAST_CLOUD = 5
+
+
 def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) -> None:
-    """Paint a dot for each row, the median as a ring, and the ellipse of RFC 7928 section 2.7."""
+    """Paint a dot for each row, their mean as a ring, as tables have it, and the ellipse of RFC 7928 section 2.7.
+
+    Of few rows the ellipse is a line that says nothing.
+    """
     for label in panel.labels:
         own, own_style = rows.filter(pl.col(panel.by) == label), styles[label]
         colour = own_style.colour
@@ -110,12 +117,12 @@ def _cloud(axes: Axes, rows: pl.DataFrame, panel: Panel, styles: LabelStyles) ->
             continue
         x, y = own[panel.x].to_numpy(), own[panel.y].to_numpy()
         axes.scatter(x, y, s=14, color=colour, marker=own_style.marker, alpha=0.45, linewidths=0)
-        if len(own) > 2:
+        if len(own) >= LEAST_CLOUD:
             outline = _ellipse(x, y)
             axes.plot(*outline, color=colour, linestyle=style.dash(own_style), linewidth=1.4)
             axes.fill(*outline, color=colour, alpha=0.12, linewidth=0)
         ring: Any = {"markersize": _size(1.2), "markerfacecolor": "white", "markeredgewidth": 1.8, "linestyle": "none"}
-        axes.plot(np.median(x), np.median(y), marker=own_style.marker, color=colour, label=label, **ring)
+        axes.plot(x.mean(), y.mean(), marker=own_style.marker, color=colour, label=label, **ring)
     axes.margins(0.08)
 
 

@@ -45,7 +45,7 @@ KIND = FigureKind(
     "tradeoff",
     "Goodput against queue delay",
     "qdelay_mean_ms",
-    "; dot: the mean of a run, ring: median of the runs, ellipse: one standard deviation",
+    "; dot: the mean of a run, ring: mean of the runs, ellipse: one standard deviation of five or more",
     _table,
     _panels,
     # A link with a command of the user's knows no goodput.

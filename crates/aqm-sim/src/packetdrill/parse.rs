@@ -37,7 +37,7 @@ fn item(words: &mut Cursor<'_>, script: &mut Script, include: Include<'_>) -> Re
     let line = words.line();
     if let Some(Kind::Option(name, value)) = words.peek() {
         words.next();
-        return Ok(set_option(&mut script.options, name, value)?);
+        return set_option(&mut script.options, name, value);
     }
     // Commands before, between and after the events have no time: they run when their turn comes.
     let when = match words.peek() {
@@ -59,7 +59,7 @@ fn item(words: &mut Cursor<'_>, script: &mut Script, include: Include<'_>) -> Re
         }
         Some(Kind::Shell(text)) => {
             words.next();
-            Action::Shell(commands(text, include).map_err(Refusal::as_unsupported)?)
+            Action::Shell(commands(text, include).map_err(Refusal::into_unsupported)?)
         }
         Some(Kind::Word(_)) => Action::Call(call::parse(words)?),
         other => return Err(found("an event", other)),

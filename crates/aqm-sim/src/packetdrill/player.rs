@@ -158,7 +158,7 @@ impl<'a> Player<'a> {
             }
             Action::Shell(commands) => {
                 for command in commands {
-                    self.host.run(command).map_err(Refusal::as_unsupported)?;
+                    self.host.run(command).map_err(Refusal::into_unsupported)?;
                 }
             }
             Action::Expect(_) => {}
@@ -331,7 +331,7 @@ impl<'a> Player<'a> {
                     self.application.flush();
                 }
             }
-            Call::SetControl(name) => self.host.set_control(name).map_err(Refusal::as_unsupported)?,
+            Call::SetControl(name) => self.host.set_control(name).map_err(Refusal::into_unsupported)?,
             Call::Nothing => {}
         }
         Ok(())

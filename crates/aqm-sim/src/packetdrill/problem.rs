@@ -36,7 +36,7 @@ impl Refusal {
     }
 
     /// The same of what was refused as wrong.
-    pub(super) fn as_unsupported(self) -> Refusal {
+    pub(super) fn into_unsupported(self) -> Refusal {
         Refusal { is_unsupported: true, ..self }
     }
 

@@ -194,7 +194,7 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// The version of the library, as "0.2.0".
+// The version of the library, as "0.3.0".
 const char *aqmlab_version(void);
 
 // The message of the last error in this thread, "" if there was none. Its place stays while the thread runs: the next

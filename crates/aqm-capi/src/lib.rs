@@ -40,7 +40,7 @@ pub struct PathHandle {
     _private: [u8; 0],
 }
 
-/// The version of the library, as "0.2.0".
+/// The version of the library, as "0.3.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn aqmlab_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -90,12 +90,14 @@ def change(share: float) -> str:
 def between(shares: Sequence[float]) -> str:
     """Write several differences as the range of them.
 
-    >>> between([2.27, 2.4]), between([0.5]), between([0.501, 0.499])
-    ('+227 to +240 %', '+50 %', '+50 %')
+    >>> between([2.27, 2.4]), between([0.501, 0.499]), between([0.11, 16.1])
+    ('+227 to +240 %', '+50 %', '+11 % to × 17.1')
 
     """
     low, high = change(min(shares)), change(max(shares))
-    return high if low == high else f"{low.removesuffix(' %')} to {high}"
+    if low == high:
+        return high
+    return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}"
 
 
 def _operands(part: Part, claim: Claim) -> tuple[Operand, ...]:

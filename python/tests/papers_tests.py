@@ -415,7 +415,10 @@ def one_claim_is_judged_alone_and_says_so(aqmlab: Command) -> None:
     assert ended.status == 0
     assert "not corrected for the number of the paper's other claims" in " ".join(ended.out.split())
     assert [one["id"] for one in json.loads(Path("out.json").read_text())["claims"]] == ["small-1"]
-    assert "not corrected for the number" in Path("out/s-pie.html").read_text()
+    page = Path("out/s-pie.html").read_text()
+    assert "not corrected for the number" in page
+    # Nothing is folded that was asked for.
+    assert 'id="further"' not in page
 
 
 @pytest.mark.usefixtures("small")

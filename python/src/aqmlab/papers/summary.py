@@ -179,7 +179,9 @@ def lines(paper: Paper, found: Found, robustness: Robustness, stored: Found | No
     main = first(paper, [preset for preset in paper.presets if found.get(preset)])
     judged = [claim for claim in paper.claims if claim.id in found.get(main, {})]
     table = [_line(claim, paper, main, found, robustness, stored) for claim in judged]
-    leading = paper.summary.headline or tuple(one.id for one in table)
+    # Claims that were run alone are all that was asked for.
+    leading = paper.summary.headline if paper.needed is None else ()
+    leading = leading or tuple(one.id for one in table)
     table = [replace(one, is_headline=one.id in leading) for one in table]
     return sorted(table, key=lambda one: leading.index(one.id) if one.is_headline else len(leading))
 

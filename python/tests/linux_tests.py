@@ -157,6 +157,15 @@ def groups_of_flows_have_their_own_delay_and_route() -> None:
     assert [line.split()[4:] for line in found.lines("snd")[2:]] == [["102400"], ["1000"]]
 
 
+@pytest.mark.parametrize("model", ["random 2", "gemodel 1 10 80 0.5", "state 1 20 30 50 2"])
+def models_of_loss_have_their_shares_in_the_order_of_netem(model: str) -> None:
+    name, *shares = model.split()
+    loss = f"{shares[0]}%" if name == "random" else f"{name} {' '.join(f'{share}%' for share in shares)}"
+    lines = job.described(_scenario(flows="1*cbr:rate=1mbit", loss=loss), 1).network.lines()
+    (words,) = (line.partition(" loss ")[2] for line in lines if line.startswith("netem"))
+    assert words == " ".join([name, *(f"{float(share):f}%" for share in shares)])
+
+
 def every_port_of_a_topology_knows_whose_packets_come_by_which_wire() -> None:
     flows = ["2*cubic:name=down", "1*cubic:name=up:from=home:to=server"]
     found = job.described(_scenario(topology="asymmetric:up=1mbit", flows=flows, loss="1%"), 1)

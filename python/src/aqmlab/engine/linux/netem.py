@@ -7,12 +7,14 @@ from typing import Any
 
 # The options that netem can do here: propagation is on the way back, so that no packet could overtake by it.
 OPTIONS = ("loss", "jitter", "jitter_correlation", "duplicate")
+# The shares of a model of loss, in netem's order.
+SHARES = {"gemodel": ("p", "r", "bad", "good"), "state": ("p13", "p31", "p32", "p23", "p14")}
 
 
 def words(settings: Mapping[str, Any]) -> str:
     """Return the words of ``tc qdisc add ... netem`` for the settings of a scenario; empty for a wire that only delays.
 
-    >>> words({"loss": {"gemodel": {"p": 0.01, "r": 0.1, "bad": 1, "good": 0}}, "jitter_ns": 0, "duplicate": 0.5})
+    >>> words({"loss": {"gemodel": {"bad": 1, "good": 0, "p": 0.01, "r": 0.1}}, "jitter_ns": 0, "duplicate": 0.5})
     'loss gemodel 1.000000% 10.000000% 100.000000% 0.000000% duplicate 50.000000%'
     >>> words({"loss": 0.0, "jitter_ns": 5_000_000, "jitter_correlation": 0.25, "duplicate": 0.0})
     'delay 2500000ns 2500000ns 25.000000%'
@@ -24,7 +26,7 @@ def words(settings: Mapping[str, Any]) -> str:
         found.append(f"delay {jitter_ns // 2}ns {jitter_ns // 2}ns {settings['jitter_correlation']:%}")
     if loss := settings["loss"]:
         model, shares = next(iter(loss.items())) if isinstance(loss, dict) else ("random", {"share": loss})
-        found.append(" ".join(["loss", model, *(f"{share:%}" for share in shares.values())]))
+        found.append(" ".join(["loss", model, *(f"{shares[name]:%}" for name in SHARES.get(model, shares))]))
     if duplicate := settings["duplicate"]:
         found.append(f"duplicate {duplicate:%}")
     return " ".join(found)

@@ -142,6 +142,9 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     losses = "wifi stations [near=vht-mcs8-2ss-80mhz loss 0.1, far=ht-mcs1 snr 9] retries 3"
     limited = {"rate": None, "link": losses, "placement": "limited", "aqm": "airtime_fq"}
     yield "placement limited", {**PLAIN, **limited, "flows": ["2*cubic", "1*voip"]}
+    marked = ["2*cubic", "1*voip:name=voice:dscp=46", "1*cbr:name=video:rate=2mbit:dscp=34", "1*cubic:name=rest:dscp=8"]
+    leaving = "wifi stations [near=ht-mcs15 at 1s ht-mcs7, far=ht-mcs1 loss 0.1 leaves 3s]"
+    yield "access categories", {**PLAIN, "rate": None, "link": leaving, "aqm": "fq_codel", "flows": marked}
     for program in json.loads(_native.programs()):
         switched = _switched(PROGRAMS.get(program["name"], program["name"]))
         flows = ["3*cubic:dscp=46:ecn=classic", "1*qcn", "1*pmqecn:dscp=26"]

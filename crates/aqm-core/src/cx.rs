@@ -31,12 +31,12 @@ pub(crate) struct Shell {
 }
 
 /// Tells the host by its own numbers of next hops.
-struct FromStation<'a> {
+struct AtStation<'a> {
     observer: &'a mut dyn Observer,
     first: u8,
 }
 
-impl Observer for FromStation<'_> {
+impl Observer for AtStation<'_> {
     fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint) {
         let station = self.first + packet.station;
         self.observer.on_drop(Packet { station, ..packet }, reason, point);
@@ -71,14 +71,14 @@ impl Cx<'_> {
     }
 
     /// Asks a child that numbers next hops from zero, which the host numbers from `first`.
-    pub(crate) fn from_station<R>(
+    pub(crate) fn at_station<R>(
         &mut self,
         first: u8,
         next_hop: NextHop,
         ask: impl FnOnce(&mut Cx<'_>) -> R,
     ) -> R {
         let own = core::mem::replace(&mut self.shell.next_hop, next_hop);
-        let mut observer = FromStation { observer: &mut *self.observer, first };
+        let mut observer = AtStation { observer: &mut *self.observer, first };
         let (now, point) = (self.now, self.point);
         let answer = ask(&mut Cx { now, point, observer: &mut observer, shell: &mut *self.shell });
         self.shell.next_hop = own;

@@ -98,7 +98,7 @@ impl ByCategory {
     fn of_each(&mut self, cx: &mut Cx<'_>, mut act: impl FnMut(u8, &mut dyn Discipline, &mut Cx<'_>)) {
         for (number, own) in (0..CATEGORIES).zip(&mut self.categories) {
             let first = number * self.stations;
-            cx.from_station(first, NextHop::Any, |cx| act(number, &mut *own.child, cx));
+            cx.at_station(first, NextHop::Any, |cx| act(number, &mut *own.child, cx));
             own.count();
         }
     }
@@ -124,7 +124,7 @@ impl Discipline for ByCategory {
         let (category, station) = category_and_station(packet.station, self.stations);
         packet.station = station;
         let own = &mut self.categories[usize::from(category)];
-        cx.from_station(category * self.stations, NextHop::Any, |cx| own.child.enqueue(packet, cx));
+        cx.at_station(category * self.stations, NextHop::Any, |cx| own.child.enqueue(packet, cx));
         own.count();
     }
 
@@ -135,7 +135,7 @@ impl Discipline for ByCategory {
             let first = category * self.stations;
             let own = &mut self.categories[usize::from(category)];
             if own.held.is_none() {
-                let next = cx.from_station(first, local, |cx| own.child.dequeue(cx));
+                let next = cx.at_station(first, local, |cx| own.child.dequeue(cx));
                 own.held = next.map(|packet| Packet { station: first + packet.station, ..packet });
             }
             let taken = own.held.take_if(|packet| wanted.contains(packet.station));

@@ -53,3 +53,9 @@ def what_is_of_the_first_port_alone_says_so(line: Result) -> None:
 
 def the_buffer_is_as_long_as_each_rate_makes_it(line: Result) -> None:
     assert "buffer 207 packets (50 ms down, 251 ms up)" in setting_line(line)
+
+
+def a_port_that_was_asked_for_is_named_beside_its_topology() -> None:
+    options = {"rate": "10mbit", "rtt": "20ms", "topology": "parking_lot:hops=2", "duration": "1s", "warmup": "0s"}
+    asked = aqmlab.compare(**options, measure="r1->r2", aqm="fifo", seeds=1, flows="1*cubic:start=0s")
+    assert setting_line(asked).startswith("parking_lot:hops=2 at r1->r2, 10 Mbit/s")

@@ -93,11 +93,17 @@ def span(text: str) -> str:
 def _link(scenario: Mapping[str, Any]) -> list[str]:
     topology = str(scenario["topology"])
     return [
-        topology if topology != "dumbbell" else "",
+        _place(topology, scenario) if topology != "dumbbell" else "",
         _rate(scenario),
         span(scenario["rtt"]) if scenario.get("rtt") else "",
         _buffer(scenario),
     ]
+
+
+def _place(topology: str, scenario: Mapping[str, Any]) -> str:
+    """A topology, with the port that the answer is about."""
+    ports = scenario.get("measure") or []
+    return f"{topology} at {ports[0]}" if len(ports) == 1 else topology
 
 
 def _rate(scenario: Mapping[str, Any]) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aqmlab.runs.runner import Progress
-
-if TYPE_CHECKING:
-    from aqmlab.results import Result
 
 # Notebooks are updated at most so often, seconds.
 PERIOD_S = 0.25
@@ -33,8 +30,8 @@ class Watcher:
     def on_progress(self, progress: Progress) -> None:
         """Some time has passed or a run has finished."""
 
-    def on_result(self, result: Result) -> None:
-        """Every run has finished and is stored; figures and report are drawn next."""
+    def on_result(self, result: Any) -> None:
+        """Every run has finished and is stored as an `aqmlab.Result`; figures and report are drawn next."""
 
 
 def default() -> Watcher:

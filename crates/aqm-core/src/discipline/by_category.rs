@@ -299,11 +299,11 @@ mod tests {
         for cookie in 0..12 {
             put(&mut qdisc, cookie, (cookie % 4) as u8, (cookie / 4) as u8);
         }
-        // Station 1 is passed over, in its category alone.
+        // The station that came last is at the head; station 1 is passed over, in its category alone.
         let next = qdisc.peek_among(of(2, &[0, 2]), Time::ZERO, &mut Unobserved).map(|packet| packet.station);
-        assert_eq!(next, Some(2 * STATIONS));
+        assert_eq!(next, Some(2 * STATIONS + 2));
         let next = qdisc.dequeue_for(2 * STATIONS + 1, Time::ZERO, &mut Unobserved);
-        assert!(next.is_none(), "station 0's was decided about");
+        assert!(next.is_none(), "station 2's was decided about");
         assert_eq!(
             qdisc.dequeue_for(STATIONS + 1, Time::ZERO, &mut Unobserved).map(|one| one.cookie),
             Some(5)

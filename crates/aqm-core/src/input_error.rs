@@ -3,8 +3,7 @@
 //! Every reader and check of text gives it, with what it knows; each layer above adds the place that it knows
 //! ([`InputError::within`], [`InputError::of_option`]), and the outermost writes it in one line.
 
-use crate::params::{ParamError, did_you_mean, known, nearest};
-use crate::spec::SpecError;
+use crate::names::{did_you_mean, known, nearest};
 use crate::units::parse::UnitError;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -164,39 +163,6 @@ impl core::error::Error for InputError {}
 impl From<UnitError> for InputError {
     fn from(error: UnitError) -> InputError {
         InputError::value(&error.text, error.problem)
-    }
-}
-
-impl From<ParamError> for InputError {
-    fn from(error: ParamError) -> InputError {
-        if error.inside.is_some() || error.value.is_empty() {
-            return InputError::new(error.to_string());
-        }
-        InputError::value(&error.value, error.problem).within(format!("parameter '{}'", error.param))
-    }
-}
-
-impl From<SpecError> for InputError {
-    fn from(error: SpecError) -> InputError {
-        let line = InputError::new(error.to_string());
-        match error {
-            SpecError::Param { name, error } if error.inside.is_none() => {
-                InputError::from(error).within(name)
-            }
-            SpecError::Brackets { text, .. } => line.of_value(&text),
-            SpecError::UnknownDiscipline { name } => {
-                let names = crate::registry::DISCIPLINES.iter().map(|info| info.name);
-                line.of_value(&name).near(&name, names)
-            }
-            SpecError::UnknownClassifier { name } => {
-                let names = crate::registry::CLASSIFIERS.iter().map(|info| info.name);
-                line.of_value(&name).near(&name, names)
-            }
-            SpecError::UnknownPreset { preset, known, .. } => {
-                line.of_value(&preset).near(&preset, known.iter().copied())
-            }
-            SpecError::MissingValue { .. } | SpecError::Param { .. } => line,
-        }
     }
 }
 

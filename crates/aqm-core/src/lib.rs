@@ -44,6 +44,7 @@ pub mod discipline;
 pub mod input_error;
 pub mod law;
 pub mod link;
+mod names;
 pub mod outcome;
 pub mod overflow;
 pub mod packet;

@@ -2,14 +2,13 @@
 
 mod error;
 mod kind;
-mod names;
 mod notation;
 mod per_class;
 mod tc_number;
 
+pub use crate::names::{did_you_mean, known, nearest, same_name};
 pub use error::ParamError;
 pub use kind::Kind;
-pub use names::{did_you_mean, known, nearest, same_name};
 pub use notation::Notation;
 pub use per_class::{Each, MOST_CLASSES, PerClass};
 pub use tc_number::TcNumber;

@@ -10,7 +10,7 @@ use crate::params::{
 use crate::registry::{self, CLASSIFIERS, ClassifierInfo};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -301,3 +301,27 @@ fn unknown(
 }
 
 impl core::error::Error for SpecError {}
+
+impl From<SpecError> for InputError {
+    fn from(error: SpecError) -> InputError {
+        let line = InputError::new(error.to_string());
+        match error {
+            SpecError::Param { name, error } if error.inside.is_none() => {
+                InputError::from(error).within(name)
+            }
+            SpecError::Brackets { text, .. } => line.of_value(&text),
+            SpecError::UnknownDiscipline { name } => {
+                let names = registry::DISCIPLINES.iter().map(|info| info.name);
+                line.of_value(&name).near(&name, names)
+            }
+            SpecError::UnknownClassifier { name } => {
+                let names = CLASSIFIERS.iter().map(|info| info.name);
+                line.of_value(&name).near(&name, names)
+            }
+            SpecError::UnknownPreset { preset, known, .. } => {
+                line.of_value(&preset).near(&preset, known.iter().copied())
+            }
+            SpecError::MissingValue { .. } | SpecError::Param { .. } => line,
+        }
+    }
+}

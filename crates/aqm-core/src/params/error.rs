@@ -1,5 +1,6 @@
 //! Errors of parameters.
 
+use crate::input_error::InputError;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -54,3 +55,12 @@ impl fmt::Display for ParamError {
 }
 
 impl core::error::Error for ParamError {}
+
+impl From<ParamError> for InputError {
+    fn from(error: ParamError) -> InputError {
+        if error.inside.is_some() || error.value.is_empty() {
+            return InputError::new(error.to_string());
+        }
+        InputError::value(&error.value, error.problem).within(format!("parameter '{}'", error.param))
+    }
+}

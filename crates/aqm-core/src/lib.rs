@@ -37,6 +37,7 @@ extern crate self as aqm_core;
 
 pub mod backlog;
 pub mod brackets;
+pub mod by_category;
 pub mod classifier;
 pub mod counters;
 pub mod cx;

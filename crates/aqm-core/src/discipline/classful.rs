@@ -42,7 +42,7 @@ pub(super) const PROBES: &[ProbeSpec] =
     &[ProbeSpec { name: "busy_classes", unit: "classes", help: "Classes in which packets wait" }];
 
 /// Traits of a scheduler with plain queues; children are asked whether they wake.
-pub(super) const TRAITS: Traits = Traits {
+pub(crate) const TRAITS: Traits = Traits {
     wakes: false,
     ecn: false,
     drops_queued: true,

@@ -16,10 +16,10 @@
 //! Categories do not wait for each other: a packet that one of them has decided about, but which may not leave now, holds back
 //! only its own category. A host that asks for any packet gets the highest category's.
 
-use super::classful::TRAITS;
-use super::{Blueprint, Built, Discipline, Group, Info};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
+use crate::discipline::classful::TRAITS;
+use crate::discipline::{Blueprint, Built, Discipline, Group, Info, Traits};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::sent::Sent;
@@ -59,7 +59,7 @@ pub static INFO: Info = Info {
     ],
     presets: &[Preset { name: "mq", source: "Linux 6.1 sch_mq.c", values: &[] }],
     probes: &[],
-    traits: super::Traits { ecn: true, quiet_packets: 0, ..TRAITS },
+    traits: Traits { ecn: true, quiet_packets: 0, ..TRAITS },
     deviations: "in no registry; the host numbers next hops by category and station",
     build,
 };

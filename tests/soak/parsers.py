@@ -78,8 +78,8 @@ OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 # Notations, each with what reads it.
 NOTATIONS: list[tuple[str, Callable[[str], object]]] = [
-    ("1ms..100ms*8log", sweeps.values),
-    ("5mbit,10mbit,20mbit", sweeps.values),
+    ("1ms..100ms*8log", lambda text: swept(text)),
+    ("5mbit,10mbit,20mbit", lambda text: swept(text)),
     ("4*cubic:rtt=20ms:start=2s..3s:size=1mb:ecn=classic", flows.parse),
     ("2*workload:size=lognormal(20kb,1.2):load=50%", flows.parse),
     ("1*vbr:size=lognormal(20kb,1.2)", flows.parse),
@@ -90,6 +90,11 @@ NOTATIONS: list[tuple[str, Callable[[str], object]]] = [
     ("leaf_spine:leaves=2:hosts=2:buffer=9mb:xoff=96kb", lambda text: resolved(in_topology(text))),
 ]
 TREE_VALUES: list[Any] = [None, True, -1, 0, 2**70, 1e308, "", "x", "$x", "1e999", [], {}, [[]], [None], {"a": 1}]
+
+
+def swept(text: str) -> object:
+    """Return the points of a sweep of these values."""
+    return sweeps.points({"rate": text}, "grid", {}, {}, "")
 
 
 def mutated_tree(value: Any, chance: random.Random) -> Any:

@@ -18,8 +18,7 @@
 
 use crate::backlog::Backlog;
 use crate::cx::Cx;
-use crate::discipline::classful::TRAITS;
-use crate::discipline::{Blueprint, Built, Discipline, Group, Info, Traits};
+use crate::discipline::{Blueprint, Built, Discipline, Group, Info, OF_CLASSES, Traits};
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
 use crate::sent::Sent;
@@ -59,7 +58,7 @@ pub static INFO: Info = Info {
     ],
     presets: &[Preset { name: "mq", source: "Linux 6.1 sch_mq.c", values: &[] }],
     probes: &[],
-    traits: Traits { ecn: true, quiet_packets: 0, ..TRAITS },
+    traits: Traits { ecn: true, quiet_packets: 0, ..OF_CLASSES },
     deviations: "in no registry; the host numbers next hops by category and station",
     build,
 };

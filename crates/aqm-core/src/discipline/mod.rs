@@ -9,7 +9,7 @@ pub mod ared;
 pub mod blue;
 pub mod cake;
 pub mod choke;
-pub(crate) mod classful;
+mod classful;
 pub mod cobalt;
 pub mod codel;
 pub mod daqm;
@@ -75,6 +75,7 @@ use crate::params::{Child, ParamError, ParamSpec, Params, Preset, Value};
 use crate::sent::Sent;
 use crate::units::{Size, Time};
 use alloc::boxed::Box;
+pub(crate) use classful::TRAITS as OF_CLASSES;
 
 /// A queue discipline.
 ///

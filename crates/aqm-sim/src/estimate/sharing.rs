@@ -86,7 +86,12 @@ impl Shares {
             // What is lost at the start has still arrived at a queue.
             let lost = if stream.reacts { (stream.opening - sent).max(0.0) } else { 0.0 };
             let (delivered, there) = self.along(streams, &upstream, &stream.route, *sent, stream.reacts);
-            let (_, back) = self.along(streams, &upstream, &stream.back, delivered * stream.answers, true);
+            let answers = delivered * stream.answers;
+            let (_, mut back) = self.along(streams, &upstream, &stream.back, answers, true);
+            if stream.reacts && streams.back_is_of_answers(stream) {
+                // One event for the shared link and the rest of the way.
+                back -= answers.min(back / 2.0);
+            }
             let slowed = stream.reacts && *sent < stream.offered * (1.0 - 1e-6);
             let slowing = if slowed { stream.per_slowed } else { 0.0 };
             let ends = sent * stream.per_packet + stream.per_flow + slowing;

@@ -228,6 +228,17 @@ impl Streams {
         Ok(())
     }
 
+    /// Whether answers share a link with nothing but answers, on their way to hosts.
+    pub(super) fn back_is_of_answers(&self, stream: &Stream) -> bool {
+        let is_shared = |link: &&LinkId| {
+            let link = &self.network.links[**link];
+            link.from < self.own_nodes && link.to < self.own_nodes
+        };
+        let carries_data = |link: &LinkId| self.all.iter().any(|one| one.route.contains(link));
+        self.network.switches.is_empty()
+            && stream.back.iter().find(is_shared).is_some_and(|link| !carries_data(link))
+    }
+
     /// Of each link the one before it whose event it shares, if it does: it is plain, and reached by that one alone.
     pub(super) fn upstream(&self) -> Vec<Option<LinkId>> {
         let mut before: Vec<BTreeSet<Option<LinkId>>> = vec![BTreeSet::new(); self.network.links.len()];

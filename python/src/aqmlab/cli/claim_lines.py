@@ -11,7 +11,6 @@ from aqmlab.papers.findings import Word
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.text import Text as RichText
 
     from aqmlab.papers.summary import Cells, Line
 
@@ -87,9 +86,10 @@ def _share(one: Line) -> str:
     return held if one.is_sampled else f"{held}{STORED}"
 
 
-def _found(whose: str, cells: Cells) -> RichText:
+def _found(whose: str, cells: Cells) -> Text:
     rest = cells.judged.removeprefix(str(cells.word))
-    return Text.assemble((whose, "dim"), (str(cells.word), STYLES[cells.word]), f"{rest}: {cells.ours}")
+    found = Text().append(whose, "dim").append(str(cells.word), STYLES[cells.word])
+    return found.append(f"{rest}: {cells.ours}")
 
 
 def _rows(lines: Sequence[Line]) -> RenderableType:

@@ -111,9 +111,9 @@ def _main() -> None:
     except Exception as error:
         if sys.stdout is None or sys.stdout.closed:
             _leave(FAILED, "standard output was closed by a discipline in Python; finished runs are kept")
-        if _is_stale():
-            _leave(FAILED, "the compiled part is older than its sources: run 'make setup', and try again")
         print(printable(traceback.format_exc()), end="", file=sys.stderr)
+        if _is_stale():
+            _leave(INTERNAL, f"the compiled part is older than its sources: run 'make setup', and try again: {error!r}")
         _leave(INTERNAL, f"an error of aqmlab itself; please report it with the lines above: {error!r}")
     except BaseException as error:
         panic = defect(error)

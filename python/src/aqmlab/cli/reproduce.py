@@ -165,9 +165,10 @@ def _listed(papers: Sequence[Paper], *, verbose: bool) -> RenderableType:
     for one in papers:
         parts.append(Text.assemble((one.name, "bold"), f" ({len(one.claims)} claims)"))
         main = main_claim.of(summary.of_folder(one))
-        below = [one.title, *([main_claim.brief(main)] if main else [])]
+        lines = [Text(one.title, no_wrap=not verbose, overflow="ellipsis")]
+        below = [main_claim.brief(main)] if main else []
         below += [one.reference, f"Presets: {listed([*one.presets])}"] if verbose else []
-        lines = [Text(line, no_wrap=not verbose, overflow="ellipsis") for line in below]
+        lines += map(Text, below)
         parts += [Padding(line, (0, 0, 0, 4)) for line in lines]
     hint = "aqmlab reproduce PAPER --quick runs one; its table names each claim. Authors and presets: -v."
     return Group(*parts, "", Text(hint, style="dim"))

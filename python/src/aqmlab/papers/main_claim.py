@@ -53,7 +53,8 @@ def brief(one: Line) -> str:
     """Return its verdict and how robust it is, in some words."""
     robustness = one.robustness
     held = f"; in {robustness['holding']} of {robustness['tested']} configurations" if robustness else ""
-    return f"main claim {one.id}: {one.here.word}{held}"
+    flipped = "".join(f"; {each.word} in {listed(each.presets)}" for each in one.others if each.flips)
+    return f"main claim {one.id}: {one.here.word}{flipped}{held}"
 
 
 def _robust(one: Line) -> str:

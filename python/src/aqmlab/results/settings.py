@@ -45,6 +45,7 @@ def settings(result: Result) -> list[Setting]:
             own = [
                 (point["link"], _value(option.name, one.get(option.name)))
                 for point, one in zip(result.points, result.scenarios, strict=True)
+                if one.get(option.name) is not None
             ]
             found.append(
                 Setting(name, "; ".join(dict.fromkeys(f"{link}: {text}" for link, text in own)), "of each link")

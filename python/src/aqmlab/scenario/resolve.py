@@ -427,8 +427,10 @@ def _idle_ecn(contestants: tuple[Contestant, ...], groups: tuple[flows.Group, ..
             return []
         dropping, first = listed([one.label for one in able]), able[0].spec.name
         return [f"ECN is unequal: {listed(marking)} may mark, {dropping} would with ecn, as in '{first} ecn'"]
+    others = dict.fromkeys(f"'{one.spec.name} ecn'" for one in contestants if one.spec.params.get("ecn") == "off")
+    beside = f", and compare it with {listed([*others])}" if others else ""
     return [
-        f"'{contestant.label}' may mark, but no flow supports ECN: packets are dropped; give flows ecn=classic"
+        f"'{contestant.label}' may mark, but no flow supports ECN: packets are dropped; give flows ecn=classic{beside}"
         for contestant in contestants
         if marks(contestant.spec) and ("ecn" in contestant.spec.given or contestant.spec.source)
     ]

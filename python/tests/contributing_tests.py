@@ -59,6 +59,7 @@ def the_recipe_ends_with_a_discipline_that_runs(tmp_path: Path) -> None:
     _environment(tmp_path)
     (rust,) = _blocks("rust")
     (python,) = _blocks("python")
+    (row,) = _blocks("text")
     first, then = _blocks("console")
     # What is built here must work; it need not be fast.
     quick = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
@@ -79,6 +80,9 @@ def the_recipe_ends_with_a_discipline_that_runs(tmp_path: Path) -> None:
     assert "goodput" in follow(then)
     for path, text in zip(made, (rust, python), strict=True):
         path.write_text(text)
+    presets = tmp_path / "crates/aqm-core/tests/sources/presets.csv"
+    kept = [line for line in presets.read_text().splitlines() if not line.startswith("coin,")]
+    presets.write_text("\n".join([*kept, row.strip()]) + "\n")
     shown = follow(then)
     assert "coin" in shown
     assert "goodput" in shown

@@ -38,7 +38,7 @@ TOPOLOGY = ROOT / "experiments/switches/graphs/victim-lossy.toml"
 REPORTING = ("compare", "sweep", "run")
 # What commands refer to, relative to the top of a checkout.
 LINKED = ("data", "docs", "experiments")
-COPIED = ("crates/aqm-core/src", "tests/oracles")
+COPIED = ("crates/aqm-core/src", "crates/aqm-core/tests/sources", "tests/oracles")
 
 
 @dataclass(frozen=True)

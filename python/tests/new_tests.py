@@ -16,6 +16,7 @@ from aqmlab.scenario.registry import Spec
 FILES = [
     "crates/aqm-core/src/discipline/mod.rs",
     "crates/aqm-core/src/registry.rs",
+    "crates/aqm-core/tests/sources/presets.csv",
 ]
 
 
@@ -23,7 +24,8 @@ FILES = [
 def checkout(tmp_path: Path) -> Path:
     """The files of a checkout that matter."""
     shutil.copytree(ROOT / "crates/aqm-core/src", tmp_path / "crates/aqm-core/src")
-    shutil.copytree(ROOT / "tests/oracles", tmp_path / "tests/oracles")
+    for folder in ("crates/aqm-core/tests/sources", "tests/oracles"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
 
@@ -31,7 +33,8 @@ def checkout(tmp_path: Path) -> Path:
 def every_list_has_the_new_name_in_its_order(name: str, checkout: Path) -> None:
     made = new.aqm(name, checkout / "crates")
     assert [path.relative_to(checkout).as_posix() for path in made[2:]] == FILES
-    mods, registry = (path.read_text() for path in made[2:])
+    mods, registry, presets = (path.read_text() for path in made[2:])
+    assert presets.endswith(f"\n{name},*,threshold,20,ours,\n")
     declared = re.findall(r"mod (\w+);", mods)
     assert declared == sorted(declared)
     assert name in declared

@@ -16,6 +16,7 @@ from aqmlab.vocabulary.errors import InputError
 
 HERE = Path(__file__).parent
 DISCIPLINES = Path("crates/aqm-core/src/discipline")
+PRESETS = Path("crates/aqm-core/tests/sources/presets.csv")
 ORACLES = Path("tests/oracles")
 # Lines of Rust have this many columns.
 WIDTH = 110
@@ -54,6 +55,7 @@ def aqm(name: str, start: Path) -> list[Path]:
         oracle: _filled("oracle.py.txt", name),
         **_changed(root / DISCIPLINES / "mod.rs", lambda text: _with_mod(text, name)),
         **_changed(root / DISCIPLINES.parent / "registry.rs", lambda text: _with_entry(text, name, root)),
+        **_changed(root / PRESETS, lambda text: f"{text}{name},*,threshold,20,ours,\n"),
     }
     for path, content in contents.items():
         with system.writing(path):

@@ -6,10 +6,13 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from aqmlab.results import directions
 from aqmlab.results.headline import ASKED, noun
 from aqmlab.results.marks import MEANINGS, SAME, UNDECIDED
 from aqmlab.results.ranking import Ranking
+from aqmlab.results.small_buffers import GOODPUT, LOST
 from aqmlab.vocabulary import metrics
 
 if TYPE_CHECKING:
@@ -25,12 +28,28 @@ def best(result: Result, names: Mapping[str, str], point: int = 0) -> str:
         point: the scenario.
 
     """
-    if len(result.aqms) < 3:
+    # Where stations share the air, most of the delay is behind the queue.
+    if len(result.aqms) < 3 or any(name.startswith("station.") for name in result.runs.columns):
         return ""
-    own = {one.metric: one for one in result.rankings if one.point == point}
+    starved = _starved(result, point)
+    own = {
+        one.metric: one
+        for one in result.rankings
+        if one.point == point and not ("qdelay" in one.metric and starved.intersection(one.best))
+    }
     asked = [directions.DELAY, *directions.delays(result.scenarios[point])[1:], *ASKED[1:]]
     found = [_words(own[name], names, result, point) for name in asked if name in own and own[name].is_decided]
     return f"Best by {'; by '.join(found)}." if found else ""
+
+
+def _starved(result: Result, point: int) -> set[str]:
+    """Return the AQMs that use so little of the link that a short queue is no merit."""
+    runs = result.runs.filter(pl.col("point") == point)
+    if GOODPUT not in runs.columns or runs.is_empty():
+        return set()
+    means = dict(runs.group_by("aqm").agg(pl.col(GOODPUT).mean()).iter_rows())
+    most = max(value or 0.0 for value in means.values())
+    return {aqm for aqm, value in means.items() if (value or 0.0) < (1.0 - LOST) * most}
 
 
 def _words(order: Ranking, names: Mapping[str, str], result: Result, point: int) -> str:

@@ -61,7 +61,12 @@ def _words(same: Sequence[SmallBuffer], points: Sequence[Mapping[str, Any]]) -> 
 
 def _small_buffers(points: Sequence[Mapping[str, Any]], frames: Frames) -> Iterator[SmallBuffer]:
     queues, runs = frames.queues, frames.runs
-    if OVERFLOWS not in queues.columns or GOODPUT not in runs.columns:
+    # Where stations share the air, what a packet costs decides more than the room for it.
+    if (
+        OVERFLOWS not in queues.columns
+        or GOODPUT not in runs.columns
+        or any(name.startswith("station.") for name in runs.columns)
+    ):
         return
     goodputs = {(point, aqm): value for point, aqm, value in _means(runs).iter_rows()}
     laws = {one.name: one for one in (*registry.disciplines(), *registry.of_papers()) if _is_law(one)}

@@ -76,7 +76,8 @@ def _scenario(shown: Result) -> list[RenderableType]:
     head = Text(setting_line(shown))
     parts: list[RenderableType] = [head, "", *_headline_rows(headlines(shown), names)]
     if first := best(shown, names):
-        parts += [Text(first), ""]
+        # Below the last headline, without a line between them.
+        parts[-1:] = [Padding(Text(first), (0, 0, 0, INDENT)), ""]
     return [*parts, columns.table(heads, lines), *_notes(found.notes), ""]
 
 

@@ -13,6 +13,7 @@ transfers get. `--write` puts it into docs/explanation/kernel.md. Runs that are 
 import argparse
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import aqmlab
@@ -50,13 +51,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/validate-linux/advice"))
     parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
     given = parser.parse_args()
-    lines = []
-    for line in table(given.seeds, given.jobs, given.out):
-        print(line, flush=True)
-        lines.append(line)
-    if given.write:
-        made = "\n".join(lines)
-        PAGE.write_text(splice_tables.replaced(PAGE.read_text(), "<!-- advice -->", "<!-- end -->", f"\n{made}\n"))
+    lines = chain([""], table(given.seeds, given.jobs, given.out), [""])
+    splice_tables.write_or_print(PAGE if given.write else None, {("<!-- advice -->", "<!-- end -->"): lines})
 
 
 def table(seeds: int, jobs: int, out: Path) -> Iterator[str]:

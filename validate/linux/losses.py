@@ -11,6 +11,7 @@ kernel: aqmlab engine build linux.
 import argparse
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -98,13 +99,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/validate-linux/losses"))
     parser.add_argument("--write", action="store_true", help=f"put the table into {README.name}")
     given = parser.parse_args()
-    lines = []
-    for line in table(given.seeds, given.jobs, given.out):
-        print(line, flush=True)
-        lines.append(line)
-    if given.write:
-        made = "\n".join(lines)
-        README.write_text(splice_tables.replaced(README.read_text(), "<!-- losses -->", "<!-- end -->", f"\n{made}\n"))
+    lines = chain([""], table(given.seeds, given.jobs, given.out), [""])
+    splice_tables.write_or_print(README if given.write else None, {("<!-- losses -->", "<!-- end -->"): lines})
 
 
 if __name__ == "__main__":

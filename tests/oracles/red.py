@@ -204,6 +204,10 @@ CASES: dict[str, Callable[[], Oracle]] = {
     "red limit 60p min 2p max 6p w 0.1 nogentle": lambda: Red(
         Options(limit=60, minth=2, maxth=6, wq=0.1, gentle=False)
     ),
+    "red limit 60p min 4p max 4p w 1 nogentle ecn noharddrop": lambda: Red(
+        Options(limit=60, minth=4, maxth=4, wq=1, gentle=False, ecn=True, harddrop=False)
+    ),
+    "red limit 60p min 6p max 6p w 0.1 ecn": lambda: Red(Options(limit=60, minth=6, maxth=6, wq=0.1, ecn=True)),
     "red:ns3 limit 60p": lambda: Red(
         Options(limit=60, minth=5, maxth=15, maxp=0.02, wait=True, average_packet=500, idle="ns3")
     ),

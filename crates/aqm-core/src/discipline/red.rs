@@ -14,6 +14,7 @@
 //! the thresholds, and its drops do not change the count between signals. `ns3`: parameters, spacing and the
 //! idle time; its exemption of the first packet above `min` is not copied. `linux`: parameters, their defaults by tc, the
 //! idle time and a probability that no length scales; its fixed-point average and its draw once per signal are not copied.
+//! Equal thresholds are a step, as DCTCP asks of RED: `red min 20p max 20p w 1 nogentle ecn noharddrop`.
 //!
 //! # Promises
 //! Order kept; drops and marks on arrival only; one random number per packet while the average is on the curve.
@@ -108,7 +109,7 @@ pub(super) const MAX: ParamSpec = ParamSpec::new(
     Kind::Size,
     Value::Auto,
     (1.0, 1e12),
-    "Average queue at which the probability reaches its parameter",
+    "Average queue at which the probability reaches its parameter; equal to min, a step",
     "Floyd 1997: three times min",
 )
 .or_auto("60 % of limit; by tc's code a quarter of limit, or three times min if that is given");
@@ -325,8 +326,9 @@ pub(super) fn settings_between(
     if core::mem::discriminant(&min) != core::mem::discriminant(&max) {
         return Err(ParamError::relation("max", max, format_args!("and min {min} must be in the same unit")));
     }
-    if min.count() >= max.count() {
-        return Err(ParamError::relation("max", max, format_args!("must be above min, which is {min}")));
+    // Equal thresholds are a step: Linux's red_check_params() refuses no more than max below min.
+    if min.count() > max.count() {
+        return Err(ParamError::relation("max", max, format_args!("must be at least min, which is {min}")));
     }
     let avpkt = params.bytes("avpkt").expect("avpkt has no auto");
     let packet_time = params.rate("bandwidth").unwrap_or(link.rate).time_for(avpkt);
@@ -603,8 +605,32 @@ mod tests {
         assert_eq!((law.min, law.max, law.mean_packet), (10.0, 30.0, None));
         assert_eq!(law.packet_time.as_nanos(), 1_000_000); // 1000 bytes at 8 Mbit/s
         let error = |text| info(text).err().expect("refused").to_string();
-        assert_eq!(error("red min 5p max 5p"), "parameter 'max': '5p' must be above min, which is 5p");
+        assert_eq!(error("red min 5p max 4p"), "parameter 'max': '4p' must be at least min, which is 5p");
         assert_eq!(error("red min 5kb"), "parameter 'max': '600p' and min 5kb must be in the same unit");
+    }
+
+    #[test]
+    fn equal_thresholds_are_dctcps_step() {
+        // Alizadeh 2010 section 3.1: RED, both thresholds K, of the queue as it is. dctcp_step marks above its threshold.
+        let marks = |spec: &str| {
+            let mut host = Host::new(spec);
+            for cookie in 0..400 {
+                host.put_ect(ms(cookie), cookie, 0, 1000);
+                // The queue grows for 7 packets of 13, and shrinks by one or two for each of the others.
+                (0..if cookie % 13 < 7 { 0 } else { 2 + cookie % 2 }).for_each(|_| _ = host.get(ms(cookie)));
+            }
+            (host.marked(), host.dropped())
+        };
+        let step = marks("dctcp_step limit 100p threshold 3p");
+        assert_eq!(marks("red limit 100p min 4p max 4p w 1 nogentle ecn noharddrop"), step);
+        assert!((50..350).contains(&step.0.len()) && step.1.is_empty(), "{step:?}");
+        // Without ecn every packet from K on is dropped, and with gentle the step is one to max_p.
+        let mut host = Host::scripted("red min 4p max 4p w 1 probability 0.3", &[0.999]);
+        (0..5).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));
+        assert_eq!((host.dropped().len(), host.probe("drop_probability")), (0, 0.3));
+        let mut host = Host::new("red:linux min 4p max 4p w 1");
+        (0..6).for_each(|cookie| host.put(ms(1), cookie, 0, 1000));
+        assert_eq!(host.dropped(), [4, 5]);
     }
 
     #[test]

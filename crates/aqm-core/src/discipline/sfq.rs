@@ -640,7 +640,8 @@ mod tests {
             Sfq::new(&spec.params).map(|_| ()).map_err(|error| error.to_string())
         };
         assert_eq!(build("sfq redflowlimit 120000b"), Ok(())); // min 10000, max 30000, burst 16
-        for text in ["max 200kb", "min 30000b", "burst 2"] {
+        assert_eq!(build("sfq redflowlimit 120000b min 30000b"), Ok(())); // a step
+        for text in ["max 200kb", "min 30001b", "burst 2"] {
             assert!(build(&alloc::format!("sfq redflowlimit 120000b {text}")).is_err(), "{text}");
         }
     }

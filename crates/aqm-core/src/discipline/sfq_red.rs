@@ -113,8 +113,8 @@ impl FlowRed {
             let problem = format_args!("is larger than redflowlimit, which is {}", Bytes::new(limit));
             return Err(ParamError::relation("max", Bytes::new(max), problem));
         }
-        if min >= max {
-            let problem = format_args!("must be below max, which is {}", Bytes::new(max));
+        if min > max {
+            let problem = format_args!("must be at most max, which is {}", Bytes::new(max));
             return Err(ParamError::relation("min", Bytes::new(min), problem));
         }
         let law = Law {

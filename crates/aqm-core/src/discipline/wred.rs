@@ -146,11 +146,11 @@ fn curve(
         max_p: params.number(probability),
         ..green.law
     };
-    if law.min >= law.max {
+    if law.min > law.max {
         return Err(ParamError::relation(
             max,
             law.max,
-            format_args!("must be above {min}, which is {}", law.min),
+            format_args!("must be at least {min}, which is {}", law.min),
         ));
     }
     Ok(law)
@@ -301,7 +301,7 @@ mod tests {
         };
         assert_eq!(
             error("wred min_red 30p max_red 20p"),
-            "parameter 'max_red': '20' must be above min_red, which is 30"
+            "parameter 'max_red': '20' must be at least min_red, which is 30"
         );
         assert_eq!(
             error("wred min_yellow 5kb"),

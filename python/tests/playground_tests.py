@@ -127,8 +127,8 @@ def the_page_gives_in_steps_the_numbers_of_the_command_that_it_shows(
         assert series["value"].to_list() == tab.evaluate(f"run.series.{side}.columns.queue_packets")
 
 
-def one_file_of_less_than_three_megabytes_is_all(page: Path) -> None:
-    assert page.stat().st_size < 3_000_000
+def one_file_of_less_than_one_and_a_half_megabytes_is_all(page: Path) -> None:
+    assert page.stat().st_size < 1_500_000
     assert "{{" not in page.read_text()
 
 

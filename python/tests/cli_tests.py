@@ -16,6 +16,7 @@ import typer.main
 from conftest import ROOT, Command
 
 import aqmlab as package
+from aqmlab.cli.unknown_option import OF_OTHER_TOOLS
 from aqmlab.scenario.flows import keys_of
 from aqmlab.scenario.kinds import KINDS, TRANSPORTS
 from aqmlab.scenario.options import BY_NAME
@@ -98,6 +99,12 @@ def metrics_list_names_every_metric_and_observers_are_listed_apart(aqmlab: Comma
 def an_old_option_is_answered_with_the_new_one(aqmlab: Command, typed: str, says: str) -> None:
     ended = aqmlab(*typed.split())
     assert (ended.status, ended.err) == (2, f"aqmlab: {says}\n")
+
+
+@pytest.mark.parametrize(("theirs", "ours"), OF_OTHER_TOOLS.items())
+def an_option_of_another_tool_is_answered_with_ours(aqmlab: Command, theirs: str, ours: str) -> None:
+    ended = aqmlab("compare", theirs, "1")
+    assert (ended.status, ended.err) == (2, f"aqmlab: {theirs}: there is no such option, did you mean '{ours}'?\n")
 
 
 def flows_show_has_a_column_for_each_profile_and_the_source_of_each_rule(aqmlab: Command) -> None:
@@ -238,7 +245,7 @@ def folders_can_be_reported_plotted_and_exported(aqmlab: Command, tmp_path: Path
         ([*BASE, "--aqm", "fifo", "--flows", "1*cubic:rrt=1ms"], "--flows: '1*cubic:rrt=1ms': unknown key 'rrt'"),
         ([*BASE, "--aqm", "fifo", "--jobs", "0"], "--jobs: '0' is not a whole number from 1"),
         ([*BASE, "--aqm", "fifo", "--seeds", "x"], "--seeds: 'x' is not a whole number"),
-        ([*BASE, "--aqm", "fifo", "--bufer", "1p"], "No such option: --bufer"),
+        ([*BASE, "--aqm", "fifo", "--bufer", "1p"], "--bufer: there is no such option, did you mean '--buffer'?"),
         ([*BASE, "--aqm", "fifo", "--json", "none/r.json"], "--json: 'none/r.json' cannot be written"),
         ([*BASE, "--aqm", "fifo", "--out", "/proc/here"], "/proc/here: cannot be written: "),
         ([*BASE, "--aqm", "fifo", "--out", "/dev/null"], "/dev/null: is a file, not a folder"),

@@ -18,10 +18,10 @@ import typer
 from aqmlab import FULL_VERSION, _native
 from aqmlab.cli.commands import Root
 from aqmlab.cli.terminal import tell
+from aqmlab.cli.unknown_option import unknown_option
 from aqmlab.files import machine, system
 from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, MachineError, about, defect
 from aqmlab.vocabulary.printable import printable
-from aqmlab.vocabulary.renames import COMMAND_OPTIONS
 
 app = typer.Typer(
     name="aqmlab",
@@ -175,19 +175,15 @@ def _discard(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _renamed(flag: str) -> str:
-    """Return the new name of an option that was renamed; empty for any other."""
-    now = COMMAND_OPTIONS.get(flag)
-    return f"{flag} is now {now}" if now else ""
-
-
 def _usage(error: typer.TyperException) -> str:
     """Return what is wrong with the command line, and where to find help."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "aqmlab"
     message = error.format_message() if hasattr(error, "format_message") else str(error)
-    if renamed := _renamed(getattr(error, "option_name", None) or ""):
-        return renamed
+    # Only the error about an unknown option has possibilities.
+    if context and hasattr(error, "possibilities"):
+        known = [name for option in context.command.params for name in option.opts]
+        return unknown_option(str(getattr(error, "option_name", "")), known, command)
     for theirs, ours in _WORDS.items():
         message = message.replace(theirs, ours)
     return f"{message.rstrip('.')} ('{command} --help' lists the options)" if message.strip() else ""

@@ -62,11 +62,12 @@ def about(option: str, problem: object, label: str = "") -> InputError:
 
 def did_you_mean(given: str, candidates: Iterable[str]) -> str:
     """Return ``, did you mean 'rtt'?`` for the nearest candidate, or nothing if none is near."""
-    near = _nearest(given, candidates)
+    near = nearest(given, candidates)
     return "" if near is None else f", did you mean '{near}'?"
 
 
-def _nearest(given: str, candidates: Iterable[str]) -> str | None:
+def nearest(given: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate that is meant most likely, or None if none is near."""
     import difflib
 
     plain = {candidate.replace("_", "-").lower(): candidate for candidate in candidates}
@@ -85,7 +86,7 @@ def unknown(what: str, given: str, candidates: Iterable[str], *, of: str = "") -
     """
     names = list(candidates)
     error = InputError(f"unknown {what} '{given}'{did_you_mean(given, names)}; {_known(given, names, of)}")
-    error.value, error.allowed, error.nearest = given, tuple(names), _nearest(given, names)
+    error.value, error.allowed, error.nearest = given, tuple(names), nearest(given, names)
     return error
 
 

@@ -101,6 +101,13 @@ def an_old_option_is_answered_with_the_new_one(aqmlab: Command, typed: str, says
     assert (ended.status, ended.err) == (2, f"aqmlab: {says}\n")
 
 
+def a_word_that_belongs_to_no_option_is_refused(aqmlab: Command) -> None:
+    ended = aqmlab("compare", "fifo,codel", *BASE)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.line.startswith("'fifo,codel' belongs to no option, did you mean '--aqm fifo,codel'?")
+    assert "'there' belongs to no option (" in aqmlab("show", "here", "there").line
+
+
 @pytest.mark.parametrize(("theirs", "ours"), OF_OTHER_TOOLS.items())
 def an_option_of_another_tool_is_answered_with_ours(aqmlab: Command, theirs: str, ours: str) -> None:
     ended = aqmlab("compare", theirs, "1")

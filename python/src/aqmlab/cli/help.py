@@ -39,7 +39,17 @@ LONGEST_NAME = 26
 
 
 class Command(TyperCommand):
-    """A command whose help has groups."""
+    """A command whose help has groups, and which says what a word without an option was meant to be."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read its options; refuse words that belong to none."""
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if ctx.args:
+            takes_aqm = any("--aqm" in one.opts for one in self.params)
+            meant = f", did you mean '--aqm {ctx.args[0]}'?" if takes_aqm else ""
+            ctx.fail(f"'{ctx.args[0]}' belongs to no option{meant}")
+        return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print it."""

@@ -322,6 +322,13 @@ impl Metrics {
         port.qdisc.probe(now, &mut |name, value| series.put(&probes, name, value));
     }
 
+    /// Adds what a station has used since the last point to the same point: its share of the air, and the delay of its packets.
+    pub(crate) fn sample_station(&mut self, part: &Part, share: Option<f64>, delay: Option<f64>) {
+        for (column, value) in [(&AIRTIME_SHARE, share), (&DELAY_TOTAL_MS, delay)] {
+            self.series.put(part, column.name(), value.unwrap_or(f64::NAN));
+        }
+    }
+
     /// Jain's index over `bytes` of the flows that `chosen` accepts. Recorded traffic does not compete: beside other
     /// flows it is left out.
     pub(crate) fn jain(&self, chosen: impl Fn(usize) -> bool, bytes: impl Fn(&Share) -> u64) -> f64 {

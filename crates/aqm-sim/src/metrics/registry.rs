@@ -374,6 +374,8 @@ declare! {
         "from there until they were received, retries included");
     DELAY_REORDER_MS = metric("delay_reorder_ms", "Delay in the reorder buffer", Ms, 2, Lower,
         "from there until the receiver had all before them");
+    DELAY_TOTAL_MS = metric("delay_total_ms", "Delay of a station", Ms, 2, Lower,
+        "the sum of these four: from the discipline to the receiver's application");
     BUSY_SHARE = metric("busy_share", "Medium busy", Share, 3, Neither,
         "share of time in which somebody sent on Wi-Fi, responses and the gaps before them included").fraction();
     AIRTIME_JAIN = metric("airtime_jain", "Jain index of airtime", One, 3, Higher,

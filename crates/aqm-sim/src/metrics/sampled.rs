@@ -59,6 +59,8 @@ declare! {
     CWND_BYTES = sampled("cwnd_bytes", "Congestion window", Unit::Bytes);
     RATE_MBIT = sampled("rate_mbit", "Rate", Unit::Mbit);
     TARGET_MBIT = sampled("target_mbit", "Target rate", Unit::Mbit);
+    AIRTIME_SHARE = of(&registry::AIRTIME_SHARE);
+    DELAY_TOTAL_MS = of(&registry::DELAY_TOTAL_MS);
 }
 
 /// Of what a classifier says, in the order of its shares.

@@ -1,7 +1,9 @@
 //! Ports whose device sends bursts: the device says what goes when, and the simulation carries it out.
 
+use super::air_use::{Waits, airtime_shares};
 use super::observer::PortObserver;
-use super::state::{Channel, Simulation, Waits};
+use super::state::{Channel, Simulation};
+use crate::metrics::registry::STATION;
 use crate::network::graph::{LinkId, OnMedium, Queue};
 use crate::network::packet::PacketId;
 use crate::network::port::PortId;
@@ -136,8 +138,16 @@ impl Simulation {
             own.observed.of_station = vec![0; if dscp_map.is_some() { 4 * names.len() } else { names.len() }];
         }
         let receivers = if names.is_empty() { Vec::new() } else { self.receivers(&ports, &names)? };
-        let (device, waits) = (Some(Box::new(Supervised::new(device))), vec![Waits::default(); names.len()]);
-        self.channels.push(Channel { device, ports, receivers, dscp_map, waits, before: None });
+        self.channels.push(Channel {
+            device: Some(Box::new(Supervised::new(device))),
+            ports,
+            receivers,
+            dscp_map,
+            waits: vec![Waits::default(); names.len()],
+            before: None,
+            sampled: None,
+            parts: names.iter().map(|name| STATION.part(name)).collect(),
+        });
         Ok(())
     }
 
@@ -295,9 +305,20 @@ impl Simulation {
     /// Notes the use of the air before measuring begins.
     pub(super) fn restart_channels(&mut self) {
         for channel in &mut self.channels {
-            let air = channel.device.as_ref().and_then(|device| device.air());
-            channel.before = air.map(|air| (air.stations, air.medium));
-            channel.waits.fill(Waits::default());
+            channel.before = channel.air_use();
+        }
+    }
+
+    /// Adds to the point of the time series what stations have used since the last.
+    pub(super) fn sample_channels(&mut self) {
+        for channel in &mut self.channels {
+            let Some(used) = channel.air_use() else { continue };
+            let stations = used.since(channel.sampled.as_ref());
+            for ((part, station), share) in channel.parts.iter().zip(&stations).zip(airtime_shares(&stations))
+            {
+                self.shared.metrics.sample_station(part, share, station.delay_ms());
+            }
+            channel.sampled = Some(used);
         }
     }
 

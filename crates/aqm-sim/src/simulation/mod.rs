@@ -4,6 +4,7 @@
 //! the endpoints answer; [`invariants`] prove that nothing was lost, invented, forgotten or too fast.
 
 pub(crate) mod ack_path;
+pub(crate) mod air_use;
 pub(crate) mod applications;
 pub(crate) mod build;
 pub(crate) mod captures;

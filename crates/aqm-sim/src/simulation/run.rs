@@ -265,6 +265,7 @@ impl Simulation {
                 self.shared.metrics.sample_port(&metrics.part, &sample, now, period);
             }
         }
+        self.sample_channels();
         self.check_in_turn(self.samples)?;
         self.samples += 1;
         Ok(Some(self.shared.now + self.sample_period))

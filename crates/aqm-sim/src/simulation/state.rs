@@ -7,11 +7,13 @@ use crate::endpoint::recorded::Replay;
 use crate::measure::ledger::Ledger;
 use crate::measure::metrics::Metrics;
 use crate::measure::port::PortMetrics;
+use crate::metrics::registry::Part;
 use crate::network::emissions::Emissions;
 use crate::network::graph::{LinkId, Network};
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::{self, NONE, PortId};
+use crate::simulation::air_use::{AirUse, Waits};
 use crate::simulation::event_queue::{EventKind, EventQueue, Target};
 use crate::simulation::switches::Switches;
 use crate::traffic::action::Action;
@@ -21,7 +23,6 @@ use aqm_core::spec::SpecError;
 use aqm_core::units::{Span, Time};
 use aqm_path::device::supervised::Supervised;
 use aqm_path::mac::category::Mapping;
-use aqm_path::mac::channel::{MediumTotals, StationTotals};
 use aqm_path::medium::Medium;
 use std::collections::BTreeMap;
 
@@ -131,17 +132,14 @@ pub(crate) struct Channel {
     pub(crate) receivers: Vec<Option<u8>>,
     /// Which access category a packet has; none where nothing but best effort is sent.
     pub(crate) dscp_map: Option<Mapping>,
-    /// What was taken from the discipline for each station while it was measured.
+    /// What was taken from the discipline for each station.
     pub(crate) waits: Vec<Waits>,
-    /// The use of the air before.
-    pub(crate) before: Option<(Vec<StationTotals>, MediumTotals)>,
-}
-
-/// Packets that were taken from a discipline, and how long they had waited in all.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Waits {
-    pub(crate) packets: u64,
-    pub(crate) sojourn: Span,
+    /// The use of the air before it was measured.
+    pub(crate) before: Option<AirUse>,
+    /// The use of the air at the last sample.
+    pub(crate) sampled: Option<AirUse>,
+    /// What its stations are called in results.
+    pub(crate) parts: Vec<Part>,
 }
 
 /// An application with the flows of its directions.

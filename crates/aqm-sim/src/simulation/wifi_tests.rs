@@ -98,6 +98,32 @@ fn show(what: &str, report: &Report) {
 }
 
 #[test]
+fn the_time_series_has_what_each_station_uses_and_how_long_its_packets_take() {
+    let flows = [tcp("fast1"), tcp("slow")];
+    let found = run(&scenario("fifo limit 1000p", None, PAIR, &flows, 6), 3).unwrap();
+    let column = |name: &str| &found.series.columns[name];
+    let [fast, slow] =
+        ["fast1", "slow"].map(|name| column(&format!("station.{name}.airtime_share")).as_slice());
+    assert_eq!(fast.len(), found.series.time_s.len());
+    for (fast, slow) in fast.iter().zip(slow).skip(10) {
+        assert!((fast + slow - 1.0).abs() < 1e-9, "{fast} {slow}");
+    }
+    // In some periods nothing reaches the slow station.
+    let mean = |values: &[f64]| {
+        let known: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+        known.iter().sum::<f64>() / known.len() as f64
+    };
+    // The points after the warm-up have about the same airtime.
+    assert!((mean(&slow[10..]) - found.metrics["station.slow.airtime_share"]).abs() < 0.02);
+    let delay = mean(&column("station.slow.delay_total_ms")[10..]);
+    let layers = ["discipline", "driver", "air", "reorder"]
+        .map(|layer| found.metrics[format!("station.slow.delay_{layer}_ms").as_str()]);
+    let total = found.metrics["station.slow.delay_total_ms"];
+    assert!((layers.iter().sum::<f64>() - total).abs() < 1e-9, "{layers:?} {total}");
+    assert!((delay / total - 1.0).abs() < 0.2, "{delay} {total}");
+}
+
+#[test]
 fn queues_for_each_station_end_the_anomaly() {
     let flood = ["fast1", "fast2", "slow"].map(|to| udp(to, 60_000_000));
     let of = |aqm: &str, placement| {

@@ -22,6 +22,7 @@ const charts = [
   new OwnChart($("charts"), "a"),
   new OwnChart($("charts"), "b"),
 ];
+const air = new Stations($("stations"), $("charts"));
 
 // Simulated time on show, seconds.
 function shownUntil() {
@@ -57,9 +58,11 @@ function showSetting() {
   for (const [name, slider] of Object.entries(SLIDERS)) {
     const place = Math.log(slider.value() / slider.low) / Math.log(slider.high / slider.low);
     if (document.activeElement !== $(name)) $(name).value = Math.round(100 * place);
-    $(`${name}-value`).value = setting[name];
-    $(name).setAttribute("aria-valuetext", setting[name]);
+    const text = name === "rate" && setting.kind.has_rate ? `${readable(slider.value() / 1e6)} Mbit/s, of the link` : setting[name];
+    $(`${name}-value`).value = text;
+    $(name).setAttribute("aria-valuetext", text);
   }
+  showLink();
   $("buffer-value").value += ` = ${write("rtt", bufferNs())}`;
   $("duration").value = setting.duration;
   $("speed").value = setting.speed;
@@ -186,6 +189,7 @@ function showUntil() {
   const style = styles();
   const until = Math.min(shownUntil(), run.reachedNs / 1e9);
   for (const chart of charts) chart.draw(run, style, until);
+  air.draw(setting.kind.stations, run, style, until);
   $("time-value").value = `${until.toFixed(1)} s`;
 }
 
@@ -196,15 +200,19 @@ function showPlayer() {
 // What the second discipline changes, the largest part first.
 function showVerdict() {
   const names = SIDES.map((side) => styles()[side].label);
-  const changes = [["qdelay_mean_ms", "queue delay", "ms"], ["goodput_mbit", "goodput", "Mbit/s"]].flatMap(([name, what, unit]) => {
+  const stations = SIDES.every((side) => run.reports[side]) ? setting.kind.stations : [];
+  // A queue's mean says little where each station waits for itself.
+  const compared = [...(stations.length ? [] : [["qdelay_mean_ms", "queue delay", "ms"]]), ["goodput_mbit", "goodput", "Mbit/s"]];
+  const changes = compared.flatMap(([name, what, unit]) => {
     const [then, now] = SIDES.map((side) => run.reports[side]?.metrics[name]);
     if (!(then > 0) || !Number.isFinite(now)) return [];
     const share = now / then - 1;
     const size = Math.abs(100 * share);
-    const how = size < 0.05 ? `the same ${what}` : `${size >= 10 ? Math.round(size) : size.toFixed(1)} % ${share < 0 ? "less" : "more"} ${what}`;
+    const how = share > 1 ? `${readable(now / then)} times the ${what}` : size < 0.05 ? `the same ${what}` : `${size >= 10 ? Math.round(size) : size.toFixed(1)} % ${share < 0 ? "less" : "more"} ${what}`;
     return [{ size, text: `${how} (${size < 0.05 ? "" : `${readable(then)} → `}${readable(now)} ${unit})` }];
   });
   const parts = changes.toSorted((one, other) => other.size - one.size).map(({ text }) => text);
+  if (stations.length) parts.unshift(...stationsVerdict(stations, run));
   $("verdict").textContent = parts.length ? `${names[1]} against ${names[0]}: ${parts.join(", ")}. One run; another seed may differ.` : "";
 }
 
@@ -219,7 +227,9 @@ function showNumbers() {
   const count = setting.counts.reduce((sum, one) => sum + one);
   const wants = new Set(setting.flows.map((flow) => setup.wants[kindOf(flow)] ?? ""));
   const isShown = (name) => name !== "jain_index" || (count > 1 && wants.size === 1 && !wants.has(""));
-  const rows = setup.metrics.filter(({ name }) => isShown(name) && SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
+  const ofStations = setting.kind.stations.flatMap((station) => setup.stationMetrics.map((metric) => (
+    { ...metric, name: `station.${station}.${metric.name}`, title: `${metric.title}: ${station}` })));
+  const rows = [...setup.metrics, ...ofStations].filter(({ name }) => isShown(name) && SIDES.some((side) => Number.isFinite(run.reports[side]?.metrics[name])));
   $("numbers").tBodies[0].replaceChildren(...rows.map(({ name, title, unit, scale }) => {
     const row = document.createElement("tr");
     const label = cell("th", unit ? `${title} (${unit})` : title);
@@ -307,6 +317,7 @@ async function begin() {
   setting = fromLink(location.hash);
   fillChoices();
   listen();
+  listenToLink();
   listenToLine();
   showSetting();
   simulate();

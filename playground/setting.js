@@ -6,13 +6,14 @@ let setup = null;
 let disciplines = null;
 
 // What a setting has one value of, besides the disciplines.
-const NAMES = ["rate", "rtt", "buffer", "duration", "speed", "seed"];
+const NAMES = ["rate", "link", "placement", "rtt", "buffer", "duration", "speed", "seed"];
 // Of a wrong text, so much is shown; a longer text is none.
 const SHOWN = 160;
 const LONGEST = 1000;
 // Texts stand in the command below: nothing else than words that mean nothing to a shell between quotes.
 const SPEC = /^[a-z0-9_-]+( [A-Za-z0-9_.,:%*[\]-]+)*$/;
 const FLOWS = /^[A-Za-z0-9_.,:%*|=+-]+$/;
+const LINK = /^[A-Za-z0-9_.,:%*|=+ [\]-]+$/;
 
 // The module's answers to questions about texts.
 let resolver = null;
@@ -29,8 +30,14 @@ function write(option, value) {
   return answer(resolver, resolver.write()).text;
 }
 
-function fromLink(link) {
-  const given = new URLSearchParams(link.replace(/^#/, ""));
+// A link's kind, its stations, and whether it has a rate of its own; or {error}.
+function kindOfLink(text) {
+  give(resolver, { text });
+  return answer(resolver, resolver.link());
+}
+
+function fromLink(address) {
+  const given = new URLSearchParams(address.replace(/^#/, ""));
   const wanted = { ...setup.start };
   for (const name of NAMES) {
     if (given.has(name)) wanted[name] = given.get(name);
@@ -52,10 +59,11 @@ function checked(texts) {
     if (!fine(texts[name])) replace(name, `${called} '${texts[name]}' cannot be used here`);
   };
   const within = (value, low, high) => value >= low && value <= high;
-  for (const name of ["duration", "speed"]) take(name, (text) => setup.choices[name].includes(text));
+  for (const name of ["duration", "speed", "placement"]) take(name, (text) => setup.choices[name].includes(text));
   take("seed", (text) => /^[0-9]{1,4}$/.test(text) && within(Number(text), 1, 1000));
   // Any other text is the module's to refuse; what it takes stands in the command as it is.
   for (const name of ["rate", "rtt", "buffer"]) take(name, (text) => text.length <= LONGEST);
+  take("link", (text) => text.length <= LONGEST && LINK.test(text));
   const differ = (flows) => new Set(flows.map(kindOf)).size === flows.length;
   take("flows", (flows) => flows.length <= setup.flows.length && differ(flows) && flows.every((flow) => FLOWS.test(flow) && flow.length <= LONGEST));
   // All disciplines have the buffer of the setting: `compare` refuses unequal ones.
@@ -74,17 +82,26 @@ function checked(texts) {
   most.buffer = found.buffer_bytes <= setup.mostBufferBytes;
   most.flows = found.counts.every((count) => count <= setup.mostFlows);
   const beyond = Object.keys(most).filter((name) => !most[name]);
-  for (const name of beyond) replace(name, `${name} '${setting[name]}' is too much or too little for a page`);
+  // A link with a rate of its own has no other.
+  const cause = (name) => (name === "rate" && found.kind.has_rate ? "link" : name);
+  for (const name of beyond.map(cause)) replace(name, `${name} '${setting[name]}' is too much or too little for a page`);
   return Object.assign(setting, beyond.length ? resolved(setting) : found);
 }
 
-// What the module makes of a setting, without a discipline or with that of a side.
+// What the module makes of a setting, without a discipline or with that of a side; with it comes the kind of its link.
 function resolved(setting, aqm) {
-  const options = ["rate", "rtt", "buffer", "duration"].map((name) => [name, setting[name]]);
+  const kind = kindOfLink(setting.link);
+  if (kind.error) return kind;
+  const options = ["link", ...pathOptions(kind), "duration"].map((name) => [name, setting[name]]);
   options.push(...setting.flows.map((flow) => ["flows", flow]));
   if (aqm) options.push(["aqm", aqm]);
   give(resolver, options);
-  return answer(resolver, resolver.resolve());
+  return { ...answer(resolver, resolver.resolve()), kind };
+}
+
+// What is given beside a link of this kind.
+function pathOptions(kind) {
+  return [...(kind.has_rate ? [] : ["rate"]), ...(kind.stations.length ? ["placement"] : []), "rtt", "buffer"];
 }
 
 // In one line.
@@ -110,8 +127,10 @@ function scenario(setting, side) {
 function command(setting) {
   const flows = setting.flows.map((flow) => `--flows '${flow}'`).join(" ");
   const [a, b] = [setting.a, setting.b].map((spec) => `--aqm '${spec}'`);
+  const link = setting.link === setup.start.link ? "" : `--link '${setting.link}' \\\n    `;
+  const path = pathOptions(setting.kind).filter((name) => name !== "placement" || setting[name] !== setup.start[name]);
   return [
-    `aqmlab compare --rate ${setting.rate} --rtt ${setting.rtt} --buffer ${setting.buffer} \\`,
+    `aqmlab compare ${link}${path.map((name) => `--${name} ${setting[name]}`).join(" ")} \\`,
     `    ${flows} \\`,
     `    ${a} ${a === b ? "" : `${b} `}\\`,
     `    --duration ${setting.duration} --seeds 1 --first-seed ${setting.seed}`,

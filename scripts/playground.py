@@ -19,13 +19,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from aqmlab import __version__, scenario
+from aqmlab import __version__, _native, scenario
 from aqmlab.advice import LAYERS, Line, layer, setups
 from aqmlab.advice.run import household
 from aqmlab.advice.thresholds import FIGURES
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.results import fairness
-from aqmlab.scenario import registry
+from aqmlab.scenario import links, options, registry
 from aqmlab.scenario.resolve import FULL_IP_PACKET_BYTES
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.units import PERCENT
@@ -35,8 +35,17 @@ FOLDER = ROOT / "playground"
 LIBRARY = ROOT / "python/src/aqmlab/report/vendor"
 TARGET = "wasm32-unknown-unknown"
 START = {
-    "rate": "20mbit", "rtt": "40ms", "buffer": "270p", "duration": "10s", "speed": "full",
-    "seed": "1", "flows": ["4*cubic", "1*voip"], "a": "fifo", "b": "fq_codel",
+    "rate": "20mbit", "link": "rate", "placement": "auto", "rtt": "40ms", "buffer": "270p", "duration": "10s",
+    "speed": "full", "seed": "1", "flows": ["4*cubic", "1*voip"], "a": "fifo", "b": "fq_codel",
+}  # fmt: skip
+# What one click shows: what differs from the start.
+SCENES = {
+    "Bufferbloated line": {},
+    "Slow tablet on Wi-Fi": {
+        "link": "wifi stations [phone=ht-mcs15-400ns, tablet=ht-mcs0-400ns]",
+        "rtt": "20ms", "buffer": "1000p", "b": "airtime_fq",
+        "flows": ["1*cubic:name=film:to=phone", "1*voip:name=call:to=phone", "4*cubic:name=updates:to=tablet"],
+    },
 }  # fmt: skip
 DURATIONS = ["5s", "10s", "30s", "60s"]
 # Simulated time over real time; none is as fast as it goes.
@@ -49,6 +58,8 @@ METRICS = [
     "goodput_mbit", "utilization", "qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "marks", "jain_index", "mos_mean",
     "page_load_mean_s", "video_stalls",
 ]  # fmt: skip
+# Of each station of a Wi-Fi.
+STATION_METRICS = ["airtime_share", "delay_total_ms"]
 MOST_FLOWS = 32
 MOST_BUFFER_PACKETS = 1_000_000
 
@@ -92,7 +103,7 @@ def built(wasm: bytes) -> str:
         "setup": _packed(json.dumps(setup()).encode()),
         **{
             name: _lean((FOLDER / f"{name}.js").read_text())
-            for name in ("instance", "worker", "setting", "run", "charts", "line", "page")
+            for name in ("instance", "worker", "setting", "run", "charts", "stations", "link", "line", "page")
         },
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], (FOLDER / "index.html").read_text())
@@ -114,7 +125,13 @@ def setup() -> dict[str, Any]:
     full_packet = FULL_IP_PACKET_BYTES + plans["cubic"].base.settings["overhead_bytes"]
     return {
         "start": START,
-        "choices": {"duration": DURATIONS, "speed": list(SPEEDS)},
+        "scenes": SCENES,
+        "choices": {
+            "duration": DURATIONS,
+            "speed": list(SPEEDS),
+            "placement": options.BY_NAME["placement"].words,
+        },
+        "links": [kind for name, kind in links.KINDS.items() if not _is_recorded(name)],
         "speeds": SPEEDS,
         "mostFlows": MOST_FLOWS,
         "mostBufferBytes": MOST_BUFFER_PACKETS * full_packet,
@@ -123,9 +140,15 @@ def setup() -> dict[str, Any]:
         # What flows want: Jain's index is shown where that is the same.
         "wants": {flow: fairness.wanted(plan.groups[0].data()) for flow, plan in plans.items()},
         "metrics": [_metric(name) for name in METRICS],
+        "stationMetrics": [_metric(name) for name in STATION_METRICS],
         "advice": _advice(),
         "disciplines": [{**one, "styles": _styles(one["name"])} for one in registry.listing()],
     }
+
+
+def _is_recorded(kind: str) -> bool:
+    """Whether a link of this kind needs a recording, which a page does not have."""
+    return bool(json.loads(_native.read_link(kind))["is_recorded"])
 
 
 def _plan(flow: str) -> scenario.Plan:

@@ -266,6 +266,110 @@ def charts_stay_in_sight_on_a_phone_while_a_control_is_moved(tab: Any) -> None:
     assert box["y"] + box["height"] < seed["y"] + seed["height"] <= 800
 
 
+SCENE = "Slow tablet on Wi-Fi"
+
+
+def _clicked(tab: Any, title: str) -> dict[str, Any]:
+    """Click a scene, and wait until it has run."""
+    _ran(tab)
+    tab.evaluate("before = run")
+    tab.click(f"#scenes >> text={title}")
+    return _wait(tab, "before")
+
+
+def one_click_shows_who_has_the_air_of_a_slow_and_a_fast_station(tab: Any, tmp_path: Path) -> None:
+    ran = _clicked(tab, SCENE)
+    assert ran["errors"] == {}
+    assert tab.evaluate("setting.problems") == []
+    fifo, fair = ran["metrics"]["a"], ran["metrics"]["b"]
+    assert fifo["station.tablet.airtime_share"] > 0.9
+    assert abs(fair["station.tablet.airtime_share"] - 0.5) < 0.1
+    assert fifo["station.phone.delay_total_ms"] > 10 * fair["station.phone.delay_total_ms"]
+    verdict = tab.inner_text("#verdict")
+    assert verdict.startswith("airtime_fq against fifo: packets take ")
+    assert re.search(r"tablet has [0-9.]+ → [0-9.]+ % of the air", verdict)
+    # The picture is that of the whole run, and has each station's share as its width.
+    assert "After the warm-up" in tab.inner_text("#stations h2")
+    widths = tab.evaluate("[...document.querySelectorAll('.bar span')].map(span => span.getBoundingClientRect().width)")
+    for side, (phone, tablet) in zip((fifo, fair), (widths[:2], widths[2:]), strict=True):
+        assert tablet / (phone + tablet) == pytest.approx(side["station.tablet.airtime_share"], abs=0.01)
+    # In the middle it is that of a second.
+    tab.evaluate("$('time').value = 500")
+    tab.dispatch_event("#time", "input")
+    assert "In the last second" in tab.inner_text("#stations h2")
+    shares = [float(text) for text in re.findall(r"([0-9.]+) % of the air", tab.inner_text("#stations"))]
+    assert [sum(shares[:2]), sum(shares[2:])] == pytest.approx([100, 100], abs=1)
+    # The command gives the same.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = f"{tab.text_content('#command')} --out out --no-report --quiet"
+    assert "--rate" not in command
+    subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path, env={**os.environ, "PATH": path})
+    for run in aqmlab.load(tmp_path / "out").runs.to_dicts():
+        metrics = ran["metrics"]["a" if run["aqm"] == "fifo" else "b"]
+        assert {name: run[name] for name in metrics} == metrics
+
+
+def the_way_back_from_wifi_is_a_click(tab: Any) -> None:
+    _clicked(tab, SCENE)
+    assert tab.evaluate("$('rate').disabled")
+    tab.evaluate("before = run")
+    tab.select_option("#placement", "limited")
+    _wait(tab, "before")
+    assert "--placement limited" in tab.text_content("#command")
+    tab.evaluate("before = run")
+    tab.select_option("#link-kind", "turns")
+    _wait(tab, "before")
+    assert tab.evaluate("[setting.link, setting.placement, $('rate').disabled, $('stations').hidden]") == [
+        "turns", "auto", False, True,
+    ]  # fmt: skip
+    assert "--link 'turns' " in tab.text_content("#command")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("wiif", "unknown link kind 'wiif', did you mean 'wifi'?"),
+        ("turns until", "turns: 'until' has no value"),
+        ("turns until never", "turns: parameter 'until': 'never'"),
+        ("wifi stations [phone=ht-mcs99]", "wifi: parameter 'stations'"),
+        ("trace a.down", "'trace a.down' names no recording that is there"),
+        ("turns'; touch x", "a link has letters, digits and none of"),
+    ],
+)
+def a_wrong_link_stays_in_its_field_with_what_is_wrong(tab: Any, text: str, problem: str) -> None:
+    _ran(tab)
+    tab.evaluate("document.querySelector('.wired details').open = true")
+    tab.fill("#link", text)
+    tab.press("#link", "Enter")
+    assert problem in tab.inner_text("#link-problem")
+    assert tab.input_value("#link") == text
+    assert tab.get_attribute("#link", "aria-invalid") == "true"
+    assert tab.evaluate("setting.link") == "rate"
+    tab.evaluate("before = run")
+    tab.fill("#link", "turns rate 6mbit")
+    tab.press("#link", "Enter")
+    ran = _wait(tab, "before")
+    assert ran["errors"] == {}
+    assert tab.inner_text("#rate-value") == "6 Mbit/s, of the link"
+    assert tab.get_attribute("#link", "aria-invalid") == "false"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def wifi_fits_any_window_and_axe_finds_no_barrier(tab: Any, width: int, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    tab.emulate_media(color_scheme=scheme)
+    tab.set_viewport_size({"width": width, "height": 900})
+    _clicked(tab, SCENE)
+    tab.evaluate("document.querySelector('.wired details').open = true")
+    time.sleep(0.1)
+    assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert [one["id"] for one in Axe().run(tab).response["violations"]] == []
+    # What is declared of each parameter stands there.
+    params = tab.inner_text("#link-params")
+    assert "most packets of an aggregate; 1 switches aggregation off. Allowed: 1 to 256" in params
+
+
 WRONG = {
     "nothing": "#",
     "no pairs": "#garbage",

@@ -123,6 +123,12 @@ extern "C" fn write() -> usize {
     answered(|module| Ok(setting::write(&question(module)?)?))
 }
 
+/// Reads the buffer as a link, `KIND key value ...`; the answer is its kind, its stations, and whether it has a rate of its own.
+#[unsafe(no_mangle)]
+extern "C" fn link() -> usize {
+    answered(|module| Ok(setting::link(&question(module)?)?))
+}
+
 /// Reads the buffer as options; the answer is the scenario that they stand for.
 #[unsafe(no_mangle)]
 extern "C" fn resolve() -> usize {

@@ -2,6 +2,8 @@
 
 use aqm_core::input_error::InputError;
 use aqm_core::units::Size;
+use aqm_path::kind::{Capacity, KindSpec};
+use aqm_path::kinds::KINDS;
 use aqm_scenario::flows::{Catalogue, NoFiles};
 use aqm_scenario::options::Options;
 use aqm_scenario::resolve::{FULL_IP_PACKET, Host, resolve};
@@ -19,6 +21,13 @@ pub(crate) fn read(question: &Value) -> Result<Value, InputError> {
 pub(crate) fn write(question: &Value) -> Result<Value, InputError> {
     let option = declared(text(question, "option")?)?;
     Ok(json!({ "text": option.write(&question["value"]) }))
+}
+
+/// What a link is: `{"text": "KIND key value ..."}` gives `{"kind": ..., "stations": [...], "has_rate": ...}`.
+pub(crate) fn link(question: &Value) -> Result<Value, InputError> {
+    let link = KindSpec::parse(text(question, "text")?, KINDS).map_err(|error| error.of_option("link"))?;
+    let has_rate = link.capacity() != Capacity::OfPath;
+    Ok(json!({ "kind": link.kind().name, "stations": link.stations(), "has_rate": has_rate }))
 }
 
 /// The scenario of options, `[["rate", "10mbit"], ["flows", "2*cubic"], ...]`; with it come the bytes that its buffer holds of

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import aqmlab
+from aqmlab.plots import figures
+from aqmlab.report import charts
 from aqmlab.results.brief import brief
 from aqmlab.results.headline import headlines
 from aqmlab.results.result import Result
@@ -45,10 +47,32 @@ def the_first_sentence_is_of_the_direction_that_suffers(line: Result) -> None:
     assert "less queue delay at up than fifo" in one.words
 
 
+def an_idle_port_that_is_measured_by_default_is_warned_of() -> None:
+    options = {"rate": "10mbit", "rtt": "10ms", "topology": "leaf_spine:leaves=2:spines=1:hosts=1", "duration": "2s"}
+    flows = "2*cubic:start=0s:from=h0.0:to=h1.0"
+    (warning,) = aqmlab.compare(**options, flows=flows, aqm="fifo", seeds=1).warnings
+    assert warning.startswith("queue delay and loss are of port leaf0->h0.0, which is ")
+    assert warning.endswith("times as much: --measure 'leaf0->spine0'")
+    # Asked for by name, it is what the user wants.
+    assert not aqmlab.compare(**options, flows=flows, aqm="fifo", seeds=1, measure="leaf0->h0.0").warnings
+
+
 def what_is_of_the_first_port_alone_says_so(line: Result) -> None:
     groups = next(sheet for sheet in sheets(line)[0].more if sheet.heads[0] == "Flows")
     assert {column.title for column in groups.columns} >= {"Goodput", "Queue delay at down"}
-    assert "Loss at down" in [column.title for column in brief(line).columns]
+
+
+def pictures_and_losses_are_of_the_port_where_packets_wait_longest(line: Result) -> None:
+    assert "Loss at up" in [column.title for column in brief(line).columns]
+    for kind, column in (("tradeoff", UP), ("cdf", "port.up.qdelay_ms"), ("box", UP)):
+        assert column in figures(kind, [line])[0].table.columns
+    assert figures("timeseries", [line])[0].table["name"].unique().sort().to_list()[-1] == "port.up.qdelay_ms"
+    assert charts.data(line)["points"][0]["first"]["runs"] == UP
+
+
+def a_port_without_a_queue_is_no_part_of_the_answer(line: Result) -> None:
+    (one,) = headlines(line)
+    assert "at down" not in one.words
 
 
 def the_buffer_is_as_long_as_each_rate_makes_it(line: Result) -> None:

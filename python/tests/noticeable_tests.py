@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aqmlab.results.differences import Comparison
-from aqmlab.results.noticeable import explained, is_noticeable
+from aqmlab.results.noticeable import explained, is_negligible, is_noticeable
 from aqmlab.stats.statistics import Difference, Estimate
 
 SCENARIO = {"rtt": "40ms", "duration": "30s"}
@@ -35,6 +35,26 @@ SCENARIO = {"rtt": "40ms", "duration": "30s"}
 def a_difference_is_noticed_from_a_threshold_on(metric: str, base: float, change: float, noticeable: bool) -> None:
     one = Comparison(0, "b", "a", metric, base, Difference(Estimate(change, change, change, 3), 0.0, 0.0))
     assert is_noticeable(one, SCENARIO) is noticeable
+
+
+@pytest.mark.parametrize(
+    ("metric", "base", "change", "negligible"),
+    [
+        ("port.up.qdelay_mean_ms", 0.00003, 0.00002, True),
+        # A hundredth of 40 + 1 ms.
+        ("qdelay_mean_ms", 1.0, 0.40, True),
+        ("qdelay_mean_ms", 1.0, 0.42, False),
+        ("mos_back_mean", 4.409, 0.0004, True),
+        ("mos_back_mean", 4.3, -0.2, False),
+        # What a queue costs is asked for however little it is.
+        ("goodput_mbit", 18.0, -0.001, False),
+    ],
+)
+def a_difference_is_no_answer_far_below_what_is_noticed(
+    metric: str, base: float, change: float, negligible: bool
+) -> None:
+    one = Comparison(0, "b", "a", metric, base, Difference(Estimate(change, change, change, 3), 0.0, 0.0))
+    assert is_negligible(one, SCENARIO) is negligible
 
 
 def the_thresholds_are_explained_with_their_sources() -> None:

@@ -34,6 +34,7 @@ from aqmlab.plots.figure import Figure
 from aqmlab.plots.overlay import names
 from aqmlab.plots.panel import Axis, Mark, Panel
 from aqmlab.plots.style import ENDINGS, PAPER, SCREEN, Ending
+from aqmlab.results.full_ports import at_fullest
 from aqmlab.results.short_labels import short_labels
 from aqmlab.vocabulary.errors import InputError, unknown
 
@@ -215,15 +216,15 @@ class Plotter:
             raise unknown("kind of figure", kind, KINDS)
         return self._draw(kind, column, point)
 
-    def cdf(self, column: str = "qdelay_ms", point: int = 0) -> matplotlib.figure.Figure:
+    def cdf(self, column: str | None = None, point: int = 0) -> matplotlib.figure.Figure:
         """Draw the distribution of a delay (``qdelay_ms``, ``owd_ms``, ``pdv_ms``) or of a column of the flows."""
         return self._draw("cdf", column, point)
 
-    def timeseries(self, column: str = "qdelay_ms", point: int = 0) -> matplotlib.figure.Figure:
+    def timeseries(self, column: str | None = None, point: int = 0) -> matplotlib.figure.Figure:
         """Draw a column of the series and the goodput over time, averaged over the seeds."""
         return self._draw("timeseries", column, point)
 
-    def tradeoff(self, column: str = "qdelay_mean_ms", point: int = 0) -> matplotlib.figure.Figure:
+    def tradeoff(self, column: str | None = None, point: int = 0) -> matplotlib.figure.Figure:
         """Draw goodput against a metric, one dot per run with its ellipse (RFC 7928 section 2.7)."""
         return self._draw("tradeoff", column, point)
 
@@ -231,7 +232,7 @@ class Plotter:
         """Draw the slowdown of finite flows against their size: mean and 99th percentile."""
         return self._draw("slowdown", column, point)
 
-    def sweep(self, column: str = "qdelay_mean_ms") -> matplotlib.figure.Figure:
+    def sweep(self, column: str | None = None) -> matplotlib.figure.Figure:
         """Draw a metric, the goodput and the loss against the swept value."""
         return self._draw("sweep", column, 0)
 
@@ -248,7 +249,7 @@ def _figure(
     drawn = [curve for curve in curves if not curve.runs.is_empty()]
     if not drawn:
         raise InputError("there is nothing to draw: no run is finished")
-    column = column or kind.column
+    column = column or at_fullest(drawn[0].result, drawn[0].point, kind.column)
     labels = list(dict.fromkeys(curve.label for curve in curves))
     warmup_s = curves[0].result.warmup_s(curves[0].point)
     facets = list(dict.fromkeys(curve.facet for curve in drawn)) if is_faceted else []

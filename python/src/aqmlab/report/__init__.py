@@ -25,6 +25,7 @@ from aqmlab.results.baseline import FILE as BASELINE
 from aqmlab.results.baseline import by_discipline
 from aqmlab.results.best import best
 from aqmlab.results.differences import Comparison
+from aqmlab.results.directions import named
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps, heat_notes
 from aqmlab.results.marks import DIFFERS, SAME, UNDECIDED, legend
@@ -241,6 +242,7 @@ def notebook(result: Result) -> str:
 
 def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
     rows = [row for row in result.shown_rows if row.point == number]
+    compared = [named(one, result.scenarios[number]) for one in result.comparisons if one.point == number]
     return {
         "name": ", ".join(f"{key} {value}" for key, value in result.points[number].items()),
         "summary": tables.summary,
@@ -250,8 +252,8 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "answer": headlines(result, number),
         "best": best(result, {aqm: aqm for aqm in result.aqms}, number),
         "few": few_seeds(result),
-        "comparisons": [one for one in result.comparisons if one.point == number],
-        "verdicts": _verdicts([one for one in result.comparisons if one.point == number], result.scenarios[number]),
+        "comparisons": compared,
+        "verdicts": _verdicts(compared, result.scenarios[number]),
         "rankings": [one.words for one in result.rankings if one.point == number],
         "n": max((row.estimate.n for row in rows), default=0),
     }

@@ -137,11 +137,17 @@ function cloud(across, upwards) {
   return [points.map((one) => one[0]), across.map((_, aqm) => points.map((one) => (one[1] === aqm ? one[2] : null)))];
 }
 
+// Shows the one with this name at first, if there is one and a choice.
+function choose(which, all, name) {
+  if (which.select) which.select.value = Math.max(all.findIndex((one) => one.name === name), 0);
+}
+
 const KINDS = {
   delays(chart, controls, redraw) {
     const point = scenario(controls, redraw);
     const of = () => data.points[point()].delays;
     const which = menu(controls, "Delay", of().map((one) => one.title), redraw);
+    choose(which, of(), data.points[point()].first.delays);
     const way = menu(controls, "Show", ["share below", "share above"], redraw);
     return () => {
       const one = of()[Math.min(which(), of().length - 1)];
@@ -157,6 +163,7 @@ const KINDS = {
     const point = scenario(controls, redraw);
     const of = () => data.points[point()].series;
     const which = menu(controls, "Series", of().map((one) => one.title), redraw);
+    choose(which, of(), data.points[point()].first.series);
     return () => {
       const one = of()[Math.min(which(), of().length - 1)];
       draw(chart, one.x, one.y, { title: one.title, labelX: "Time (s)", labelY: one.title });
@@ -165,12 +172,11 @@ const KINDS = {
   runs(chart, controls, redraw) {
     const point = scenario(controls, redraw);
     const of = () => data.points[point()].runs;
-    const place = (name) => Math.max(of().findIndex((one) => one.name === name), 0);
     const titles = of().map((one) => one.title + (one.better ? `, ${one.better} is better` : ""));
     const across = menu(controls, "Across", titles, redraw);
     const upwards = menu(controls, "Up", titles, redraw);
-    across.select.value = place("qdelay_mean_ms");
-    upwards.select.value = place("goodput_mbit");
+    choose(across, of(), data.points[point()].first.runs);
+    choose(upwards, of(), "goodput_mbit");
     const most = Math.max(...of()[0].y.map((values) => values.length));
     const way = menu(controls, "Show", most > 1 ? ["every run", "means, and those beaten in neither"] : ["every run"], redraw);
     return () => {
@@ -201,7 +207,7 @@ const KINDS = {
     const which = menu(controls, "Metric", metrics.map((one) => one.title), redraw);
     const across = menu(controls, "Across", names.map((one) => one.name), redraw);
     const fixed = isGrid && names.length > 1 ? names.map((one) => menu(controls, one.name, one.values, redraw)) : [];
-    if (which.select) which.select.value = Math.max(metrics.findIndex((one) => one.name === "qdelay_mean_ms"), 0);
+    choose(which, metrics, "qdelay_mean_ms");
     return () => {
       const [metric, name] = [metrics[which()], across()];
       const own = names[name];

@@ -13,6 +13,7 @@ from aqmlab.plots.panel import Axis
 from aqmlab.report import sweep
 from aqmlab.report.rounding import short
 from aqmlab.results import swept
+from aqmlab.results.full_ports import at_fullest
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError
 from aqmlab.vocabulary.scopes import Scope
@@ -42,6 +43,12 @@ def data(result: Result) -> dict[str, Any]:
             {
                 "name": ", ".join(f"{key} {value}" for key, value in values.items()),
                 "warmup": result.warmup_s(point),
+                # What charts show at first, where a port after the first is the one that the answer is about.
+                "first": {
+                    "delays": at_fullest(result, point, "qdelay_ms").removesuffix("_ms"),
+                    "series": at_fullest(result, point, "qdelay_ms"),
+                    "runs": at_fullest(result, point, "qdelay_mean_ms"),
+                },
                 "delays": _delays(result, point),
                 "series": _series(result, point),
                 "runs": _runs(result, point),
@@ -110,7 +117,9 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
     """Return each series, averaged over the seeds and over neighbours."""
     has_goodput = "goodput_mbit" in result.runs.columns
     whole = [name for name in SERIES if result.shows(point, name) and (name != CARRIED or not has_goodput)]
-    wanted = pl.col("name").is_in(whole) | pl.col("name").str.contains(r"^(probe\..*|class\..*\.goodput_mbit)$")
+    wanted = pl.col("name").is_in(whole) | pl.col("name").str.contains(
+        r"^(probe\..*|class\..*\.goodput_mbit|port\..*\.qdelay_ms)$"
+    )
     rows = result.series.filter((pl.col("point") == point) & wanted)
     if rows.is_empty():
         return []

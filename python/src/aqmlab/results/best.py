@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results import directions
+from aqmlab.results import directions, full_ports
 from aqmlab.results.headline import ASKED, noun
 from aqmlab.results.marks import MEANINGS, SAME, UNDECIDED
 from aqmlab.results.ranking import Ranking
@@ -37,7 +37,8 @@ def best(result: Result, names: Mapping[str, str], point: int = 0) -> str:
         for one in result.rankings
         if one.point == point and not ("qdelay" in one.metric and starved.intersection(one.best))
     }
-    asked = [directions.DELAY, *directions.delays(result.scenarios[point])[1:], *ASKED[1:]]
+    first = directions.delays(result.scenarios[point])[0]
+    asked = [directions.DELAY if name == first else name for name in (*full_ports.waited_at(result, point), *ASKED[1:])]
     found = [_words(own[name], names, result, point) for name in asked if name in own and own[name].is_decided]
     return f"Best by {'; by '.join(found)}." if found else ""
 

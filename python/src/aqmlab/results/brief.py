@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from aqmlab.results import directions
+from aqmlab.results import directions, full_ports
 from aqmlab.results.marks import mark_of
 from aqmlab.results.metric_tables import (
     ABSENT,
@@ -54,10 +54,12 @@ def brief(result: Result, point: int = 0) -> Brief:
     known = {column.metric: column for column in in_units(_ORDER, result.shown_rows)}
     first: Sequence[str] = FIRST
     if directions.few(result.scenarios[point]):
-        known = _of_directions(result.scenarios[point], known)
+        known = _of_directions(result, point, known)
         delays = [name for name in known if name.endswith(directions.DELAY)]
         place = FIRST.index("mos_mean") + 1
-        first = list(dict.fromkeys((*delays, *FIRST[:place], directions.BACK, *FIRST[place:])))
+        asked = (*delays, *FIRST[:place], directions.BACK, *FIRST[place:])
+        loss = next((name for name in known if name.endswith(full_ports.LOSS)), full_ports.LOSS)
+        first = list(dict.fromkeys(loss if name == full_ports.LOSS else name for name in asked))
     every = cells(result.aqms, rows, list(known.values()))
     full = {column.metric for column in filled(list(known.values()), every)}
     chosen = [name for name in first if name in full and _says(name, full, every)][:MOST_COLUMNS]
@@ -72,11 +74,13 @@ def brief(result: Result, point: int = 0) -> Brief:
     return Brief(columns, lines, notes(result, columns, list(own.values()), marks))
 
 
-def _of_directions(scenario: Mapping[str, Any], known: Mapping[str, Column]) -> dict[str, Column]:
-    """Return the columns with the mean delay of each direction in place of more about the first."""
+def _of_directions(result: Result, point: int, known: Mapping[str, Column]) -> dict[str, Column]:
+    """Return the columns with the mean delay of each direction, and the loss where packets wait longest."""
+    scenario = result.scenarios[point]
     delays = directions.delay_columns(scenario, known[directions.DELAY])
     rest = [one for name, one in known.items() if name not in (directions.DELAY, *LEFT)]
-    return {one.metric: one for one in (*delays, *directions.at_first(scenario, rest))}
+    rest = [full_ports.with_loss_at_fullest(result, point, one) for one in directions.at_first(scenario, rest)]
+    return {one.metric: one for one in (*delays, *rest)}
 
 
 def _says(name: str, full: AbstractSet[str], lines: Lines) -> bool:

@@ -44,8 +44,8 @@ def named(one: Comparison, scenario: Mapping[str, Any]) -> Comparison:
 
 def at_first(scenario: Mapping[str, Any], columns: Sequence[Column]) -> list[Column]:
     """Return columns of which those that are of the first of several ports alone say so."""
-    first = next(iter(scenario.get("ports") or ()), "")
-    if not first:
+    first, *others = scenario.get("ports") or [""]
+    if not others:
         return list(columns)
     return [
         replace(one, title=f"{one.title} at {first}") if one.title in ("Queue delay", "Loss") else one

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results import directions, stations
+from aqmlab.results import directions, full_ports, stations
 from aqmlab.results.differences import QOE, Comparison
+from aqmlab.results.noticeable import is_negligible
 from aqmlab.stats.statistics import MARGIN
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.metrics import Metric
@@ -52,20 +53,32 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
     reference, aqm = comparisons[0].reference, comparisons[0].aqm
     if _is_same(result, point, reference, aqm):
         return f"the same as {reference} in every run"
+    scenario = result.scenarios[point]
     known = {one.metric: one for one in comparisons}
-    asked = [*directions.delays(result.scenarios[point]), *ASKED[1:]]
-    clear = [known[name] for name in (*asked, *QOE, directions.BACK) if name in known and _is_shown(known[name])]
+    asked = [*full_ports.waited_at(result, point), *ASKED[1:]]
+    shown = [known[name] for name in (*asked, *QOE, directions.BACK) if name in known and _is_shown(known[name])]
+    clear = [one for one in shown if not is_negligible(one, scenario)]
     clear.sort(key=_size, reverse=True)
     rest = [known[name] for name in asked if name in known and known[name] not in clear]
     if not clear and not rest:
         return f"nothing differs from {reference} beyond chance"
     parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
-    same = [f"{noun(metrics.find(one.metric))} {within([one])}" for one in rest if one.difference.is_equivalent]
-    undecided = [_undecided(one) for one in rest if not one.difference.is_equivalent]
+    alike = [one for one in rest if one.difference.is_equivalent or one in shown]
+    same = [_alike(one) for one in alike]
+    undecided = [_undecided(one) for one in rest if one not in alike]
     against = "" if clear else f" against {reference}"
     found = [", ".join([*parts, *same]) + (against if same else "")]
     found += [f"undecided{'' if same else against}: {', '.join(undecided)}"] if undecided else []
     return "; ".join(part for part in found if part)
+
+
+def _alike(one: Comparison) -> str:
+    """Return a metric that is the same within a share of it, or of which the difference is certain and negligible."""
+    what = noun(metrics.find(one.metric))
+    if one.difference.is_equivalent:
+        return f"{what} {within([one])}"
+    before, after, unit = _pair(one)
+    return f"hardly another {what} ({before} → {after}{unit})"
 
 
 def _undecided(one: Comparison) -> str:

@@ -24,12 +24,15 @@ _FIGURES = {
     "qdelay_mean_ms": "game_rtt_ms",
     "ping_mean_ms": "game_rtt_ms",
     "mos_mean": "call_mos",
+    "mos_back_mean": "call_mos",
     "page_load_mean_s": "page_load_s",
     "fct_mean_s": "page_load_s",
     "video_stall_s": "video_stall_s",
 }
 NANOS_PER_MS = 1e6
 SECONDS_PER_MINUTE = 60.0
+# Of a fifth of a round trip this is a hundredth of it: between two queues that short nobody has to choose.
+NEGLIGIBLE = 0.05
 
 
 @dataclass(frozen=True)
@@ -49,18 +52,45 @@ def _thresholds() -> dict[str, Threshold]:
 
 def is_noticeable(one: Comparison, scenario: Mapping[str, Any]) -> bool:
     """Return whether people notice a difference; of loss, marks and fairness nobody knows from when."""
-    threshold = _thresholds().get(split(one.metric)[1])
+    threshold = _least(one, scenario)
+    return threshold is not None and abs(one.difference.estimate.value) >= threshold
+
+
+def is_negligible(one: Comparison, scenario: Mapping[str, Any]) -> bool:
+    """Return whether a difference is so far below what people notice that it is no answer, however certain it is.
+
+    Rates are never: who designs a queue asks what it costs, to a tenth of a per cent.
+    """
+    threshold = _least(one, scenario)
+    is_rate = _FIGURES.get(split(one.metric)[1]) == "download_mbit"
+    return threshold is not None and not is_rate and abs(one.difference.estimate.value) < NEGLIGIBLE * threshold
+
+
+def least_delay_ms(scenario: Mapping[str, Any]) -> float:
+    """Return the mean queue delay up to which a queue is as good as none: differences from none are negligible."""
+    return NEGLIGIBLE * _thresholds()["qdelay_mean_ms"].share * _round_trip_ms(scenario)
+
+
+def _round_trip_ms(scenario: Mapping[str, Any]) -> float:
+    # A live link has none of its own.
+    return parse_span(scenario["rtt"]) / NANOS_PER_MS if scenario.get("rtt") else 0.0
+
+
+def _least(one: Comparison, scenario: Mapping[str, Any]) -> float | None:
+    """Return the least difference that people notice; none where nobody knows."""
+    metric = split(one.metric)[1]
+    threshold = _thresholds().get(metric)
     if threshold is None:
-        return False
+        return None
     base, least = one.reference_value, threshold.least
-    if one.metric == "qdelay_mean_ms":
+    if metric == "qdelay_mean_ms":
         # The share is of the whole round trip. Steps of so many ms are those of a game; others notice the share.
-        base, least = base + parse_span(scenario["rtt"]) / NANOS_PER_MS, 0.0
-    elif one.metric == "ping_mean_ms":
+        base, least = base + _round_trip_ms(scenario), 0.0
+    elif metric == "ping_mean_ms":
         least = 0.0
-    elif one.metric == "video_stall_s":
+    elif metric == "video_stall_s":
         least *= parse_span(scenario["duration"]) / 1e9 / SECONDS_PER_MINUTE
-    return abs(one.difference.estimate.value) >= max(least, threshold.share * base)
+    return max(least, threshold.share * base)
 
 
 def explained(metrics: set[str]) -> list[str]:
@@ -80,4 +110,4 @@ def explained(metrics: set[str]) -> list[str]:
     return found
 
 
-__all__ = ["Threshold", "explained", "is_noticeable"]
+__all__ = ["Threshold", "explained", "is_negligible", "is_noticeable", "least_delay_ms"]

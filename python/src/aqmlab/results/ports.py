@@ -22,6 +22,8 @@ MS_PER_SECOND = 1e3
 def port_cells(result: Result, point: int, columns: Sequence[Column] = PORT_COLUMNS) -> Lines:
     """Return the lines of one scenario, one per measured port and AQM; none if only one port is measured."""
     ports: dict[str, dict[str, str]] = result.scenarios[point].get("ports", {})
+    if len(ports) < 2:
+        return {}
     rows = [row for row in result.rows if row.point == point]
     lines: dict[tuple[str, ...], dict[str, Cell]] = {}
     for port, about in ports.items():

@@ -102,7 +102,7 @@ def _link(scenario: Mapping[str, Any]) -> list[str]:
 
 def _place(topology: str, scenario: Mapping[str, Any]) -> str:
     """A topology, with the port that the answer is about."""
-    ports = scenario.get("measure") or []
+    ports = list(scenario.get("ports") or scenario.get("measure") or ())
     return f"{topology} at {ports[0]}" if len(ports) == 1 else topology
 
 

@@ -147,7 +147,7 @@ def resolve(options: Options) -> Plan:
         "topology": options.text("topology"),
         "topology_values": _topology_values(options),
         "measure": ports,
-        "ports": _measured(ports, topology, link) if len(ports) > 1 else {},
+        "ports": _measured(ports, topology, link),
         "capture": [capture.name for capture in captures],
         "capture_figures": [_figures(capture.summary()) for capture in captures],
         **echoed,
@@ -292,10 +292,15 @@ def _topology_values(options: Options) -> dict[str, str]:
 
 
 def _measured(ports: list[str], topology: Topology | None, link: _Link) -> dict[str, dict[str, str]]:
-    """The link behind each measured port and its rate; a recorded link has its mean rate."""
+    """The link behind each measured port and its rate; a recorded link has its mean rate.
+
+    A dumbbell has one bottleneck, which needs no name.
+    """
+    if topology is None and len(ports) < 2:
+        return {}
     links = {one.port: one for one in topology.links} if topology else {}
     found = {}
-    for name in ports:
+    for name in ports or [topology.links[topology.measured].port] if topology else ports:
         one = links.get(name)
         # The dumbbell's reverse path is as fast as its bottleneck; so is the measured link of a topology.
         rate = one.rate_bps if one and one.rate_bps else link.rate_bps

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.results import groups, small_buffers
+from aqmlab.results import groups, idle_ports, small_buffers
 from aqmlab.results.frames import Frames
 from aqmlab.results.precision import SMALLEST_PILOT
 from aqmlab.store import seal, shape
@@ -134,6 +134,7 @@ def concluded(manifest: dict[str, Any], frames: Frames, failures: Sequence[str])
         *_of_runs(frames, aqms),
         *_same_runs(frames),
         *small_buffers.warnings(manifest, frames),
+        *idle_ports.warnings(manifest, frames),
         *manifest["pages"]["warnings"],
     ]
     if finished < expected:

@@ -1,5 +1,6 @@
 //! Parameters: declared once; parsing, checks, output and documentation follow from the declaration.
 
+mod choice;
 mod error;
 mod kind;
 mod notation;
@@ -7,6 +8,7 @@ mod per_class;
 mod tc_number;
 
 pub use crate::names::{did_you_mean, known, nearest, same_name};
+pub use choice::Choice;
 pub use error::ParamError;
 pub use kind::Kind;
 pub use notation::Notation;
@@ -127,8 +129,18 @@ impl ParamSpec {
         ParamSpec::new(name, Kind::Flag, Value::Flag(default), (0.0, 1.0), help, reference)
     }
 
-    /// Declares a choice; the first word is the default.
-    pub const fn choice(
+    /// Declares a choice between the variants of `C`; the first is the default.
+    pub const fn choice<C: Choice>(
+        name: &'static str,
+        help: &'static str,
+        reference: &'static str,
+    ) -> ParamSpec {
+        ParamSpec::one_of(name, C::WORDS, help, reference)
+    }
+
+    /// Declares a choice between words, of which the first is the default: for some variants of a choice, or in another
+    /// order, and for words that are known at run time.
+    pub const fn one_of(
         name: &'static str,
         words: &'static [&'static str],
         help: &'static str,
@@ -140,13 +152,12 @@ impl ParamSpec {
 
     /// Declares a choice whose words need no parameter name, as tc's keywords (`cake diffserv4`); the first is the
     /// default.
-    pub const fn keywords(
+    pub const fn keywords<C: Choice>(
         name: &'static str,
-        words: &'static [&'static str],
         help: &'static str,
         reference: &'static str,
     ) -> ParamSpec {
-        let mut spec = ParamSpec::choice(name, words, help, reference);
+        let mut spec = ParamSpec::choice::<C>(name, help, reference);
         spec.keywords = true;
         spec
     }
@@ -651,10 +662,16 @@ impl Params {
         }
     }
 
-    /// The chosen word.
-    pub fn choice(&self, name: &str) -> &'static str {
+    /// The chosen variant.
+    pub fn choice<C: Choice>(&self, name: &str) -> C {
+        self.choice_or_auto(name).unwrap_or_else(|| wrong_kind(name, &Value::Auto))
+    }
+
+    /// The chosen variant, or `None` for `auto`.
+    pub fn choice_or_auto<C: Choice>(&self, name: &str) -> Option<C> {
         match self.get(name) {
-            Value::Choice(word) => word,
+            value @ Value::Choice(word) => Some(C::of_word(word).unwrap_or_else(|| wrong_kind(name, value))),
+            Value::Auto => None,
             other => wrong_kind(name, other),
         }
     }

@@ -2,8 +2,9 @@
 #![allow(unreachable_pub, reason = "proptest's macros write public functions")]
 
 use aqm_core::law::Shares;
+use aqm_core::params::Choice;
 use aqm_core::random::Random;
-use aqm_core::sketch::{Conservative, CountMin, CountSketch, KINDS, MAX_DEPTH, Sketch, of_kind};
+use aqm_core::sketch::{Conservative, CountMin, CountSketch, MAX_DEPTH, Sketch, SketchKind, of_kind};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -50,12 +51,12 @@ proptest! {
         width in 1..40u32,
         depth in 1..=MAX_DEPTH,
     ) {
-        for kind in KINDS {
-            let mut sketch = of_kind(kind, width, depth).unwrap();
+        for kind in SketchKind::ALL.iter().copied() {
+            let mut sketch = of_kind(kind, width, depth);
             for (key, value) in &stream {
                 let before = sketch.query(*key);
                 prop_assert_eq!(sketch.add(*key, *value), before);
-                if kind != "count_sketch" {
+                if kind != SketchKind::CountSketch {
                     prop_assert_eq!(sketch.query(*key), before + u64::from(*value));
                 }
             }
@@ -100,8 +101,8 @@ proptest! {
         width in 1..40u32,
         depth in 1..=MAX_DEPTH,
     ) {
-        for kind in ["count_min", "conservative"] {
-            let mut sketch = of_kind(kind, width, depth).unwrap();
+        for kind in [SketchKind::CountMin, SketchKind::Conservative] {
+            let mut sketch = of_kind(kind, width, depth);
             let (mut shares, mut exact, mut errors) = (Shares::default(), BTreeMap::new(), 0.0);
             for (flow, value) in &stream {
                 let count = exact.entry(*flow).or_insert(0u64);
@@ -112,17 +113,17 @@ proptest! {
                 *count += u64::from(*value);
                 let (slow, total) = (equation_9(&exact), shares.count().max(1) as f64);
                 let off = shares.threshold() - slow;
-                prop_assert!(off >= -1e-12, "{kind}: {off}");
-                prop_assert!((off - errors / total / total).abs() <= 1e-9, "{kind}: {off}");
+                prop_assert!(off >= -1e-12, "{kind:?}: {off}");
+                prop_assert!((off - errors / total / total).abs() <= 1e-9, "{kind:?}: {off}");
             }
         }
     }
 }
 
 /// 20 000 packets of 500 flows, few of them large: the final relative error of the running threshold.
-fn threshold_error(kind: &str, width: u32, depth: u32) -> f64 {
+fn threshold_error(kind: SketchKind, width: u32, depth: u32) -> f64 {
     let mut random = Random::seeded(7);
-    let mut sketch = of_kind(kind, width, depth).unwrap();
+    let mut sketch = of_kind(kind, width, depth);
     let (mut shares, mut exact) = (Shares::default(), BTreeMap::new());
     for _ in 0..20_000 {
         let flow = random.below(500).min(random.below(500)).min(random.below(500));
@@ -134,7 +135,8 @@ fn threshold_error(kind: &str, width: u32, depth: u32) -> f64 {
 
 #[test]
 fn the_default_size_keeps_the_threshold_of_500_flows_within_a_percent_and_with_signs_within_three() {
-    let errors = KINDS.map(|kind| threshold_error(kind, 1024, 4));
+    let errors = [SketchKind::CountMin, SketchKind::Conservative, SketchKind::CountSketch]
+        .map(|kind| threshold_error(kind, 1024, 4));
     println!("count-min, conservative update, count sketch at 1024 x 4: {errors:?}");
     let [plain, careful, signed] = errors;
     assert!(plain.abs() < 0.01 && careful.abs() < 0.01 && signed.abs() < 0.03, "{errors:?}");
@@ -142,7 +144,8 @@ fn the_default_size_keeps_the_threshold_of_500_flows_within_a_percent_and_with_s
 
 #[test]
 fn a_narrow_sketch_raises_the_threshold_of_500_flows_least_with_signs() {
-    let errors = KINDS.map(|kind| threshold_error(kind, 64, 4));
+    let errors = [SketchKind::CountMin, SketchKind::Conservative, SketchKind::CountSketch]
+        .map(|kind| threshold_error(kind, 64, 4));
     println!("count-min, conservative update, count sketch at 64 x 4: {errors:?}");
     let [plain, careful, signed] = errors;
     assert!(plain > careful && careful > 0.3 && signed.abs() < careful, "{errors:?}");

@@ -1,7 +1,8 @@
 //! Whatever is counted, a sketch of the count-min family never says less than was counted, the conservative one no more
 //! than the plain one, and none keeps anything when cleared.
 
-use aqm_core::sketch::{KINDS, Sketch, of_kind};
+use aqm_core::params::Choice;
+use aqm_core::sketch::{Sketch, SketchKind, of_kind};
 use arbitrary::Arbitrary;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ enum Call {
 
 pub(crate) fn run(run: Run) {
     let mut sketches: Vec<Box<dyn Sketch>> =
-        KINDS.iter().filter_map(|kind| of_kind(kind, run.width.into(), run.depth.into())).collect();
+        SketchKind::ALL.iter().map(|kind| of_kind(*kind, run.width.into(), run.depth.into())).collect();
     let bytes: Vec<usize> = sketches.iter().map(|sketch| sketch.bytes()).collect();
     let mut counted: BTreeMap<u64, u64> = BTreeMap::new();
     let mut all = 0;

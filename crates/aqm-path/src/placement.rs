@@ -1,17 +1,20 @@
 //! Where a discipline sits on a medium that stations share.
 
+use aqm_core::choices;
 use serde::{Deserialize, Serialize};
 
-/// Where the discipline sits, as the user says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Placement {
-    /// Above the driver's queue, as a qdisc of an interface.
-    Above,
-    /// In the place of the driver's queue, with a queue for each station, as in mac80211.
-    Integrated,
-    /// Either, over a device that accepts packets by their airtime (AQL).
-    Limited,
+choices! {
+    /// Where the discipline sits, as the user says it.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Placement {
+        /// Above the driver's queue, as a qdisc of an interface.
+        Above = "above",
+        /// In the place of the driver's queue, with a queue for each station, as in mac80211.
+        Integrated = "integrated",
+        /// Either, over a device that accepts packets by their airtime (AQL).
+        Limited = "limited",
+    }
 }
 
 /// The same for a discipline that is known.

@@ -7,10 +7,11 @@ use aqm_core::classifier::FlowKind;
 use aqm_core::law::Shares;
 use aqm_core::link::Link;
 use aqm_core::packet::Packet;
+use aqm_core::params::Choice;
 use aqm_core::qdisc::Qdisc;
 use aqm_core::random::Random;
 use aqm_core::signal::Unobserved;
-use aqm_core::sketch::{self, KINDS, MAX_DEPTH};
+use aqm_core::sketch::{self, MAX_DEPTH, SketchKind};
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
 use aqm_path::meter::Meter;
@@ -42,9 +43,11 @@ pub(crate) fn sketch_stream<'py>(
         let allowed = format!("width at least 1, depth 1 to {MAX_DEPTH}, at most 2^26 counters");
         return Err(input(format!("sketch: {width} x {depth} counters (allowed: {allowed})")));
     }
-    let Some(mut sketch) = sketch::of_kind(kind, width, depth) else {
-        return Err(input(format!("sketch: unknown kind '{kind}' (allowed: {})", KINDS.join(", "))));
+    let Some(kind) = SketchKind::of_word(kind) else {
+        let allowed = SketchKind::WORDS.join(", ");
+        return Err(input(format!("sketch: unknown kind '{kind}' (allowed: {allowed})")));
     };
+    let mut sketch = sketch::of_kind(kind, width, depth);
     let (mut estimates, mut thresholds) = (Vec::with_capacity(8 * keys.len()), Vec::new());
     py.detach(|| {
         let mut shares = Shares::default();

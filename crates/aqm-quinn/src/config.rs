@@ -1,5 +1,6 @@
 //! Settings of both ends, with every random number from the run.
 
+use crate::Control;
 use crate::null::{self, Null};
 use aqm_core::random::Random;
 use aqm_sim::headers::UDP_HEADERS;
@@ -38,8 +39,8 @@ pub(crate) fn seeds(random: &mut Random) -> Seeds {
 pub(crate) fn transport(values: &Values) -> Arc<TransportConfig> {
     let mut config = TransportConfig::default();
     let factory: Arc<dyn ControllerFactory + Send + Sync> = match values.choice("cc") {
-        "newreno" => Arc::new(NewRenoConfig::default()),
-        _ => Arc::new(CubicConfig::default()),
+        Control::NewReno => Arc::new(NewRenoConfig::default()),
+        Control::Cubic => Arc::new(CubicConfig::default()),
     };
     let credit = values.bytes("credit").map_or(0, |bytes| bytes.as_u64() as u32);
     config

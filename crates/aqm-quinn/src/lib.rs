@@ -14,6 +14,7 @@ mod end;
 mod null;
 mod work;
 
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Bytes;
@@ -26,10 +27,25 @@ use work::{Finished, Reader, Writer};
 #[derive(Clone, Copy, Debug)]
 pub struct Quinn;
 
+choices! {
+    /// The congestion controls of the crate.
+    enum Control {
+        Cubic = "cubic",
+        NewReno = "newreno",
+    }
+}
+
+choices! {
+    /// What packets claim about ECN.
+    enum Marks {
+        Classic = "classic",
+        Off = "off",
+    }
+}
+
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::choice(
+    ParamSpec::choice::<Control>(
         "cc",
-        &["cubic", "newreno"],
         "congestion control of the crate; its BBR cannot be given a seed",
         "quinn-proto: TransportConfig::congestion_controller_factory",
     ),
@@ -41,9 +57,8 @@ static PARAMS: &[ParamSpec] = &[
         "streams that the payload is spread over, all sent at once",
         "one, as one request",
     ),
-    ParamSpec::choice(
+    ParamSpec::choice::<Marks>(
         "ecn",
-        &["classic", "off"],
         "ECN: the crate sends ECT(0) and checks that the path carries it; off is a host that clears the field",
         "RFC 9000",
     ),
@@ -83,7 +98,7 @@ impl Stack for Quinn {
     fn connect(&self, values: &Values, mut task: Task) -> Result<Ends, InputError> {
         let (client, server) = (config::seeds(&mut task.random), config::seeds(&mut task.random));
         let transport = config::transport(values);
-        let marks = values.choice("ecn") == "classic";
+        let marks = values.choice::<Marks>("ecn") == Marks::Classic;
         let done = Finished::default();
         let writer = Writer::new(task.size, values.count("streams"), done.clone());
         Ok(Ends {

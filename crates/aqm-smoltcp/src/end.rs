@@ -1,5 +1,6 @@
 //! One end: an interface of the crate with the one socket that it has.
 
+use crate::Control;
 use crate::device::Device;
 use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
@@ -49,9 +50,9 @@ impl SmolEnd {
         let buffer = || SocketBuffer::new(vec![0; bytes("buffer")]);
         let mut socket = Socket::new(buffer(), buffer());
         socket.set_congestion_control(match values.choice("cc") {
-            "reno" => CongestionControl::Reno,
-            "none" => CongestionControl::None,
-            _ => CongestionControl::Cubic,
+            Control::Reno => CongestionControl::Reno,
+            Control::None => CongestionControl::None,
+            Control::Cubic => CongestionControl::Cubic,
         });
         let mut sockets = SocketSet::new(Vec::new());
         let socket = sockets.add(socket);

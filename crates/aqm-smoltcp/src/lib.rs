@@ -9,6 +9,7 @@
 mod device;
 mod end;
 
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Bytes;
@@ -20,10 +21,18 @@ use end::SmolEnd;
 #[derive(Clone, Copy, Debug)]
 pub struct Smoltcp;
 
+choices! {
+    /// The congestion controls of the crate.
+    enum Control {
+        Cubic = "cubic",
+        Reno = "reno",
+        None = "none",
+    }
+}
+
 static PARAMS: &[ParamSpec] = &[
-    ParamSpec::choice(
+    ParamSpec::choice::<Control>(
         "cc",
-        &["cubic", "reno", "none"],
         "congestion control of the crate; its own default is none",
         "smoltcp: tcp::Socket::set_congestion_control",
     ),

@@ -10,18 +10,20 @@
 //! Random numbers: one for each packet.
 
 use super::table::{NONE, Slot, Table};
+use crate::choices;
 use crate::random::Random;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How a packet is compared with the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sampling {
-    /// With a set of `p_samp |SQ|` different entries, as algorithm 1 has it.
-    Set,
-    /// With probability `p_samp`, with one entry: equation 1, `p_samp b_n / |SQ|`.
-    Single,
+choices! {
+    /// How a packet is compared with the queue.
+    pub enum Sampling {
+        /// With a set of `p_samp |SQ|` different entries, as algorithm 1 has it.
+        Set = "set",
+        /// With probability `p_samp`, with one entry: equation 1, `p_samp b_n / |SQ|`.
+        Single = "single",
+    }
 }
 
 /// The flows of the last packets.

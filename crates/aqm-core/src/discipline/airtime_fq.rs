@@ -24,6 +24,7 @@ use super::classful::{self, CHILD, Classful, LIMIT_OF_ALL, Layout, TRAITS};
 use super::sharing::SHARING;
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
@@ -68,7 +69,7 @@ pub static INFO: Info = Info {
             source: "USENIX ATC 2017: a list of new stations; CoDel's slow values below 12 Mbit/s; a quantum of 300 us as in ath9k (ATH_AIRTIME_QUANTUM)",
             values: &[
                 ("quantum", Value::Span(Span::from_micros(300))),
-                ("sparse", Value::Choice("new")),
+                ("sparse", Value::Choice(Sparse::New.word())),
                 ("slow", Value::Rate(Rate::from_mbit(12))),
                 ("slow_shared", Value::Flag(false)),
             ],
@@ -77,7 +78,7 @@ pub static INFO: Info = Info {
             name: "round_robin",
             source: "USENIX ATC 2017: FQ-MAC, the queues without the airtime scheduler",
             values: &[
-                ("schedule", Value::Choice("round_robin")),
+                ("schedule", Value::Choice(Schedule::RoundRobin.word())),
                 ("slow", Value::Rate(Rate::from_mbit(12))),
                 ("slow_shared", Value::Flag(false)),
             ],
@@ -112,9 +113,16 @@ const CHILD_OF_STATION: ParamSpec = CHILD
     )
     .with_help("Discipline of each station; its limit is that of all stations unless given");
 
-const SCHEDULE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Which station sends next.
+    enum Schedule {
+        Airtime = "airtime",
+        RoundRobin = "round_robin",
+    }
+}
+
+const SCHEDULE: ParamSpec = ParamSpec::choice::<Schedule>(
     "schedule",
-    &["airtime", "round_robin"],
     "Who sends next: who has used least airtime, or each in turn",
     "USENIX ATC 2017",
 );
@@ -128,9 +136,8 @@ const QUANTUM: ParamSpec = ParamSpec::new(
     "IEEE80211_DEFAULT_AIRTIME_WEIGHT of Linux 6.1: 256 us",
 );
 
-const SPARSE: ParamSpec = ParamSpec::choice(
+const SPARSE: ParamSpec = ParamSpec::choice::<Sparse>(
     "sparse",
-    &["head", "new", "off"],
     "A station that had nothing goes to the head, to a list of new ones with one quantum, or to the end",
     "head: ieee80211_schedule_txq() of Linux 6.1; new: USENIX ATC 2017",
 );
@@ -186,13 +193,9 @@ const LAYOUT: Layout = Layout {
 
 fn rules(params: &Params) -> Rules {
     Rules {
-        by_airtime: params.choice("schedule") == "airtime",
+        by_airtime: params.choice::<Schedule>("schedule") == Schedule::Airtime,
         quantum: params.span("quantum"),
-        sparse: match params.choice("sparse") {
-            "head" => Sparse::Head,
-            "new" => Sparse::New,
-            _ => Sparse::Off,
-        },
+        sparse: params.choice("sparse"),
         counts_received: params.flag("received"),
     }
 }

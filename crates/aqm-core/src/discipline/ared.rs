@@ -115,7 +115,7 @@ pub static INFO: Info = Info {
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
                 ("bottom", Value::Auto),
-                ("code", Value::Choice("ns3")),
+                ("code", Value::Choice(red::Code::Ns3.word())),
             ],
         },
     ],
@@ -133,7 +133,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
         let packets = (params.span("target").as_secs_f64() * capacity / 2.0).max(5.0);
         // `RedQueueDisc::InitializeParams()`: thresholds have the unit of the limit.
         match params.size("limit") {
-            Some(Size::Bytes(_)) if params.choice("code") == "ns3" => {
+            Some(Size::Bytes(_)) if params.choice::<red::Code>("code") == red::Code::Ns3 => {
                 Size::Bytes((packets * avpkt as f64) as u64)
             }
             _ => Size::Packets(packets as u64),

@@ -55,12 +55,12 @@ use crate::units::{Rate, Span, Time};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use autorate::Autorate;
-pub use framing::LinkLayer;
-use isolation::Isolation;
+pub use framing::{Cells, LinkLayer};
+use isolation::{Fairness, Isolation};
 use settings::Settings;
 use shaper::Shaper;
 use tin::Tin;
-use tins::{Plan, Rank};
+use tins::{Keyword, Plan, Rank};
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -123,7 +123,7 @@ struct Cake {
     settings: Settings,
     plan: Plan,
     /// Settings that cannot change while packets are queued: tins, isolation, queues.
-    fixed: (&'static str, &'static str, usize),
+    fixed: (Keyword, Fairness, usize),
     tins: Vec<Tin>,
     /// The packets of all tins.
     pool: Pool,
@@ -138,7 +138,7 @@ struct Cake {
     link: Link,
 }
 
-fn fixed(params: &Params) -> Result<(&'static str, &'static str, usize), ParamError> {
+fn fixed(params: &Params) -> Result<(Keyword, Fairness, usize), ParamError> {
     Ok((params.choice("tins"), params.choice("isolation"), settings::queues(params)?))
 }
 
@@ -237,8 +237,8 @@ impl Cake {
 impl Discipline for Cake {
     #[inline]
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        let word = self.fixed.1;
-        let isolation = &*self.isolation.get_or_insert_with(|| Isolation::new(word, cx.below(u64::MAX)));
+        let keyword = self.fixed.1;
+        let isolation = &*self.isolation.get_or_insert_with(|| Isolation::new(keyword, cx.below(u64::MAX)));
         if self.pool.backlog().packets == 0 {
             self.shaper.start(cx.now);
         }

@@ -62,7 +62,7 @@ pub static INFO: Info = Info {
                 ("probability", Value::Fraction(0.02)),
                 ("w", Value::Auto),
                 ("harddrop", Value::Flag(false)),
-                ("code", Value::Choice("linux")),
+                ("code", Value::Choice(red::Code::Linux.word())),
             ],
         },
     ],
@@ -78,7 +78,7 @@ struct Choke {
 
 /// As RED's, except that tc's `q_choke.c` does not derive `max` from a given `min`.
 fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
-    if params.choice("code") != "linux" {
+    if params.choice::<red::Code>("code") != red::Code::Linux {
         return red::settings(params, link);
     }
     let (min, max) = red::tc_thresholds(params, None);

@@ -18,6 +18,7 @@
 
 use super::single::{Gate, Single};
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::choices;
 use crate::cx::Cx;
 use crate::law::CeThreshold;
 use crate::law::codel::{Params as Law, Root, State};
@@ -38,7 +39,10 @@ pub static INFO: Info = Info {
         Preset {
             name: "linux",
             source: "codel_dequeue() of Linux 6.1 include/net/codel_impl.h, net/sched/sch_codel.c (behaviour and defaults)",
-            values: &[("control_law", Value::Choice("newton")), ("maxpacket", Value::Choice("mtu"))],
+            values: &[
+                ("control_law", Value::Choice(Root::Newton.word())),
+                ("maxpacket", Value::Choice(FullPacket::Mtu.word())),
+            ],
         },
     ],
     probes: &[
@@ -89,16 +93,24 @@ pub(super) const CE_THRESHOLD: ParamSpec = ParamSpec::new(
 )
 .or_auto("off");
 
-pub(super) const CONTROL_LAW: ParamSpec = ParamSpec::choice(
+pub(super) const CONTROL_LAW: ParamSpec = ParamSpec::choice::<Root>(
     "control_law",
-    &["sqrt", "newton"],
     "How interval / sqrt(count) is computed: exactly, or by one Newton step in 16 bits",
     "RFC 8289 section 5.4: sqrt; Linux: newton",
 );
 
-pub(super) const MAXPACKET: ParamSpec = ParamSpec::choice(
+choices! {
+    /// The size of a full packet.
+    pub(super) enum FullPacket {
+        /// The largest one so far.
+        Seen = "seen",
+        /// The link's MTU.
+        Mtu = "mtu",
+    }
+}
+
+pub(super) const MAXPACKET: ParamSpec = ParamSpec::choice::<FullPacket>(
     "maxpacket",
-    &["seen", "mtu"],
     "The backlog that is never dropped from: the largest packet seen so far, or the link's MTU",
     "RFC 8289 section 5.6; Linux: mtu",
 );
@@ -117,7 +129,7 @@ pub(super) struct MaxPacket {
 
 impl MaxPacket {
     pub(super) fn new(params: &Params, mtu: u32) -> MaxPacket {
-        let follow = params.choice("maxpacket") == "seen";
+        let follow = params.choice::<FullPacket>("maxpacket") == FullPacket::Seen;
         MaxPacket { bytes: if follow { 0 } else { mtu }, follow }
     }
 
@@ -141,7 +153,7 @@ pub(super) fn law(params: &Params) -> Law {
         interval: params.span("interval"),
         ecn: params.flag("ecn"),
         ce_threshold: ce_threshold(params),
-        root: if params.choice("control_law") == "sqrt" { Root::Exact } else { Root::Newton },
+        root: params.choice("control_law"),
     }
 }
 

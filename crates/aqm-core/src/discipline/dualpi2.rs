@@ -26,6 +26,7 @@
 
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::cx::Cx;
 use crate::law::{Controlled, Pi as Law};
 use crate::packet::{Ecn, Packet};
@@ -135,9 +136,8 @@ pub static INFO: Info = Info {
             "Its own marks fall on a packet that leaves the L4S queue empty too",
             "RFC 9332 appendix A.1: Th_len, one packet; Linux: min_qlen_step 0, at any length",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Turns>(
             "scheduler",
-            &["wrr", "tsfifo"],
             "Which queue goes next: by weights in bytes, or the older head, that of the L4S queue made older",
             "RFC 9332 section 4.2.2: either",
         ),
@@ -157,27 +157,23 @@ pub static INFO: Info = Info {
             "How much older the head of the L4S queue counts (tsfifo)",
             "RFC 9332 appendix A.2: 50 ms",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Signals>(
             "signals",
-            &["count", "lot"],
             "Whether likelihoods are added up until they make a signal, or are chances of one",
             "RFC 9332 appendix A.1 (recur): count; Linux: lot",
         ),
-        ParamSpec::keywords(
+        ParamSpec::keywords::<DropAt>(
             "drop_at",
-            &["drop_dequeue", "drop_enqueue"],
             "Whether p' marks and drops packets that leave or packets that arrive",
             "RFC 9332 appendix A, tc-dualpi2(8): drop_dequeue",
         ),
-        ParamSpec::keywords(
+        ParamSpec::keywords::<Overload>(
             "overload",
-            &["drop_on_overload", "overflow"],
             "Beyond saturated marks: drop in the L4S queue too, or let queues grow to the limit with p' at most 1/k",
             "RFC 9332 section 4.1, tc-dualpi2(8): drop_on_overload",
         ),
-        ParamSpec::keywords(
+        ParamSpec::keywords::<L4sPackets>(
             "l4s",
-            &["l4s_ect", "any_ect"],
             "What goes to the L4S queue beside CE: ECT(1), or ECT(0) too, for DCTCP",
             "RFC 9331 section 5.1, tc-dualpi2(8): l4s_ect",
         ),
@@ -207,7 +203,7 @@ pub static INFO: Info = Info {
                 ("step_thresh", Value::Span(Span::from_millis(1))),
                 ("step_range", Value::Span(Span::ZERO)),
                 ("step_alone", Value::Flag(true)),
-                ("signals", Value::Choice("lot")),
+                ("signals", Value::Choice(Signals::Lot.word())),
             ],
         },
     ],
@@ -294,14 +290,54 @@ struct DualPi2 {
     quiet_bytes: u64,
 }
 
+choices! {
+    /// Which queue goes next.
+    enum Turns {
+        Wrr = "wrr",
+        TsFifo = "tsfifo",
+    }
+}
+
+choices! {
+    /// How likelihoods become signals.
+    enum Signals {
+        Count = "count",
+        Lot = "lot",
+    }
+}
+
+choices! {
+    /// Which packets p' marks and drops.
+    enum DropAt {
+        Dequeue = "drop_dequeue",
+        Enqueue = "drop_enqueue",
+    }
+}
+
+choices! {
+    /// What happens beyond saturated marks.
+    enum Overload {
+        Drop = "drop_on_overload",
+        Overflow = "overflow",
+    }
+}
+
+choices! {
+    /// What goes to the L4S queue.
+    enum L4sPackets {
+        L4sEct = "l4s_ect",
+        AnyEct = "any_ect",
+    }
+}
+
 fn settings(params: &Params) -> Result<Settings, ParamError> {
     let classic = (params.number("classic_protection") * 100.0 + 0.5) as u32;
     let (law, tupdate) = controller(params)?;
     let order = match (params.choice("scheduler"), classic) {
-        ("tsfifo", _) => Order::Shifted(params.span("tshift")),
-        (_, 0) => Order::First(L4S),
-        (_, 100) => Order::First(CLASSIC),
-        _ => Order::Weights,
+        (Turns::TsFifo, _) => Order::Shifted(params.span("tshift")),
+        (Turns::Wrr, 0) => Order::First(L4S),
+        (Turns::Wrr, 100) => Order::First(CLASSIC),
+        (Turns::Wrr, _) => Order::Weights,
     };
     let step = match params.get("step_thresh") {
         Value::Size(packets) => Step::Packets(packets.count()),
@@ -317,11 +353,11 @@ fn settings(params: &Params) -> Result<Settings, ParamError> {
         min_qlen_step: params.count("min_qlen_step"),
         order,
         weights: [(100 - classic).max(1), classic.max(1)],
-        at_arrival: params.choice("drop_at") == "drop_enqueue",
-        drop_on_overload: params.choice("overload") == "drop_on_overload",
-        any_ect: params.choice("l4s") == "any_ect",
+        at_arrival: params.choice::<DropAt>("drop_at") == DropAt::Enqueue,
+        drop_on_overload: params.choice::<Overload>("overload") == Overload::Drop,
+        any_ect: params.choice::<L4sPackets>("l4s") == L4sPackets::AnyEct,
         step_alone: params.flag("step_alone"),
-        count: params.choice("signals") == "count",
+        count: params.choice::<Signals>("signals") == Signals::Count,
     })
 }
 
@@ -558,7 +594,7 @@ impl Discipline for DualPi2 {
             // A flow that changes queues overtakes its own packets.
             return Err(ParamError::relation(
                 "l4s",
-                params.choice("l4s"),
+                params.get("l4s"),
                 "cannot change while packets may wait",
             ));
         }

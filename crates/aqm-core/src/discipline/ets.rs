@@ -19,7 +19,7 @@
 //! limit of all bands. A band that holds no more than its part of the limit loses no packet to another.
 
 use super::classful::{self, CHILD, Classful, LIMIT_OF_ALL, Layout, PROBES, TRAITS};
-use super::priomap::{PRIOMAP, PRIORITY, Priomap};
+use super::priomap::{PRIOMAP, PRIORITY, Priomap, Priority};
 use super::sharing::SHARING;
 use super::{Blueprint, Built, Group, Info};
 use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
@@ -43,7 +43,7 @@ pub static INFO: Info = Info {
             .with_reference("tc-ets(8): without a map, the last band for all")
             .auto_unless_given("that of its number, or the last")
             .with_help("Band of each priority from 0 to 15; further ones have the last band"),
-        PRIORITY.with_default(Value::Choice("class"), "the host's classes"),
+        PRIORITY.with_default(Value::Choice(Priority::Class.word()), "the host's classes"),
         CHILD.with_help("Discipline of each band; its limit is that of all bands unless given"),
     ],
     presets: &[
@@ -55,7 +55,7 @@ pub static INFO: Info = Info {
         Preset {
             name: "linux",
             source: "ets_qdisc_change() of Linux 6.1 net/sched/sch_ets.c, tc-ets(8); a pfifo of txqueuelen (1000) packets in each band",
-            values: &[("limit", Value::Auto), ("priority", Value::Choice("tos"))],
+            values: &[("limit", Value::Auto), ("priority", Value::Choice(Priority::Tos.word()))],
         },
     ],
     probes: PROBES,

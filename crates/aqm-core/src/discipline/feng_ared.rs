@@ -17,6 +17,7 @@
 
 use super::red::{self, Red, Settings};
 use super::{Blueprint, Built, Group, Info, LIMIT};
+use crate::choices;
 use crate::law::max_p::{Feng, Rule};
 use crate::link::Link;
 use crate::params::{Kind, ParamError, ParamSpec, Params, Preset, Value};
@@ -60,9 +61,8 @@ pub static INFO: Info = Info {
             "Smallest value of max_p",
             "Floyd 2001: 0.01; Feng 1999: none",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Start>(
             "start",
-            &["below", "above"],
             "Where the average counts as before the first packet: above max, an empty queue divides max_p at once",
             "Feng 1999: without one; ns-3 red-queue-disc.cc: above",
         ),
@@ -89,10 +89,10 @@ pub static INFO: Info = Info {
                 ("max", Value::Size(Size::Packets(15))),
                 ("probability", Value::Fraction(0.02)), // LInterm 50
                 ("bottom", Value::Fraction(1e-6)),      // none: the least of the range
-                ("start", Value::Choice("above")),
+                ("start", Value::Choice(Start::Above.word())),
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
-                ("code", Value::Choice("ns3")),
+                ("code", Value::Choice(red::Code::Ns3.word())),
             ],
         },
     ],
@@ -102,12 +102,20 @@ pub static INFO: Info = Info {
     build,
 };
 
+choices! {
+    /// Where the average counts as before the first packet.
+    enum Start {
+        Below = "below",
+        Above = "above",
+    }
+}
+
 fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     let rule = Rule::Feng(Feng {
         alpha: params.number("alpha"),
         beta: params.number("beta"),
         bottom: params.number("bottom"),
-        starts_above: params.choice("start") == "above",
+        starts_above: params.choice::<Start>("start") == Start::Above,
     });
     Ok(Settings { rule: Some(rule), ..red::settings(params, link)? })
 }

@@ -13,9 +13,10 @@
 
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, Traits};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::cx::Cx;
 use crate::packet::Packet;
-use crate::params::{ParamError, ParamSpec, Params, Preset};
+use crate::params::{ParamError, ParamSpec, Params, Preset, Value};
 use crate::queue::Fifo;
 use crate::signal::DropReason;
 use crate::units::Size;
@@ -29,9 +30,8 @@ pub static INFO: Info = Info {
     reference: "RFC 7567 section 2.1; Linux pfifo, bfifo, pfifo_head_drop",
     params: &[
         LIMIT,
-        ParamSpec::choice(
+        ParamSpec::choice::<Policy>(
             "drop",
-            &["tail", "head", "random"],
             "Which packet goes when the queue is full: the arriving one, the oldest, or one at random",
             "RFC 7567 section 2.1",
         ),
@@ -41,12 +41,12 @@ pub static INFO: Info = Info {
         Preset {
             name: "head",
             source: "Linux pfifo_head_drop",
-            values: &[("drop", crate::params::Value::Choice("head"))],
+            values: &[("drop", Value::Choice(Policy::Head.word()))],
         },
         Preset {
             name: "random",
             source: "RFC 7567 section 2.1, random drop on full",
-            values: &[("drop", crate::params::Value::Choice("random"))],
+            values: &[("drop", Value::Choice(Policy::Random.word()))],
         },
     ],
     probes: &[],
@@ -63,11 +63,16 @@ pub static INFO: Info = Info {
     build,
 };
 
-#[derive(Clone, Copy)]
-enum Policy {
-    Tail,
-    Head,
-    Random,
+choices! {
+    /// Which packet goes when the queue is full.
+    pub enum Policy {
+        /// The arriving one.
+        Tail = "tail",
+        /// The oldest.
+        Head = "head",
+        /// One at random.
+        Random = "random",
+    }
 }
 
 struct TailDrop {
@@ -82,12 +87,7 @@ fn build(Blueprint { params, .. }: Blueprint<'_>) -> Built {
 }
 
 fn settings(params: &Params) -> (Size, Policy) {
-    let policy = match params.choice("drop") {
-        "head" => Policy::Head,
-        "random" => Policy::Random,
-        _ => Policy::Tail,
-    };
-    (params.size("limit").expect("limit has no auto"), policy)
+    (params.size("limit").expect("limit has no auto"), params.choice("drop"))
 }
 
 impl TailDrop {

@@ -18,11 +18,12 @@
 //! it or `drop_batch` packets at a time; one random number in a run, for the hash, when the first packet arrives; 64
 //! bytes per flow queue.
 
-use super::codel::{self, MaxPacket};
+use super::codel::{self, FullPacket, MaxPacket};
 use super::flow_queueing::{self, FlowLaw, FlowQueueing};
 use super::{Blueprint, Built, Group, Info, Traits};
+use crate::choices;
 use crate::cx::Cx;
-use crate::law::codel::{Params as Law, State};
+use crate::law::codel::{Params as Law, Root, State};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::params::{Kind, ParamSpec, Params, Preset, Value};
@@ -53,9 +54,8 @@ pub static INFO: Info = Info {
         CE_THRESHOLD_MASK,
         codel::CONTROL_LAW,
         codel::MAXPACKET,
-        ParamSpec::choice(
+        ParamSpec::choice::<Guard>(
             "guard",
-            &["flow", "all"],
             "Whose backlog is compared with maxpacket: the flow's, or that of all flows",
             "RFC 8290 section 4.2: flow; Linux: all",
         ),
@@ -67,9 +67,9 @@ pub static INFO: Info = Info {
             source: "fq_codel_dequeue() of Linux 6.1 net/sched/sch_fq_codel.c, codel_dequeue() of include/net/codel_impl.h (behaviour and \
                      defaults)",
             values: &[
-                ("control_law", Value::Choice("newton")),
-                ("maxpacket", Value::Choice("mtu")),
-                ("guard", Value::Choice("all")),
+                ("control_law", Value::Choice(Root::Newton.word())),
+                ("maxpacket", Value::Choice(FullPacket::Mtu.word())),
+                ("guard", Value::Choice(Guard::All.word())),
             ],
         },
     ],
@@ -86,6 +86,14 @@ pub static INFO: Info = Info {
     deviations: "credits of zero end a turn; a full queue drops half of a flow's bytes, not packets; memory_limit counts packet bytes; linux: batch drops do not raise CoDel's count",
     build,
 };
+
+choices! {
+    /// Whose backlog is compared with a full packet.
+    enum Guard {
+        Flow = "flow",
+        All = "all",
+    }
+}
 
 const CE_THRESHOLD_SELECTOR: ParamSpec = ParamSpec::new(
     "ce_threshold_selector",
@@ -114,7 +122,7 @@ struct CoDelFlows {
 
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let max_packet = MaxPacket::new(params, link.mtu);
-    let guard_all = params.choice("guard") == "all";
+    let guard_all = params.choice::<Guard>("guard") == Guard::All;
     Ok(FlowQueueing::boxed(params, link, CoDelFlows { law: codel::law(params), max_packet, guard_all }))
 }
 
@@ -123,7 +131,7 @@ impl FlowLaw for CoDelFlows {
 
     fn change(&mut self, params: &Params, _link: &Link) {
         self.law = codel::law(params);
-        self.guard_all = params.choice("guard") == "all";
+        self.guard_all = params.choice::<Guard>("guard") == Guard::All;
     }
 
     #[inline]

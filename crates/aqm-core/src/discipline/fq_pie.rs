@@ -24,6 +24,7 @@
 use super::flow_queueing::{self, FlowHash};
 use super::{Blueprint, Built, Discipline, Group, Info, ProbeSpec, Traits, pie};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::cx::Cx;
 use crate::law::pie::{Compact, DepartureRate, Linux, Params as Law, QueueState, State};
 use crate::law::{Periodic, Verdict};
@@ -74,7 +75,7 @@ pub static INFO: Info = Info {
             name: "linux",
             source: "Linux 6.1 net/sched/sch_fq_pie.c, with pie_drop_early(), pie_process_dequeue() and \
                      pie_calculate_probability() of sch_pie.c (behaviour and defaults); tc-fq_pie(8)",
-            values: &[("code", Value::Choice("linux"))],
+            values: &[("code", Value::Choice(Code::Linux.word()))],
         },
         Preset {
             name: "ns3",
@@ -126,9 +127,16 @@ const ECN_PROB: ParamSpec = ParamSpec::new(
     "RFC 8033 section 5.1, tc-fq_pie(8): 10 %",
 );
 
-const CODE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Whose safeguards, tuning table and order of steps.
+    enum Code {
+        Rfc8033 = "rfc8033",
+        Linux = "linux",
+    }
+}
+
+const CODE: ParamSpec = ParamSpec::choice::<Code>(
     "code",
-    &["rfc8033", "linux"],
     "Whose safeguards, tuning table and order of steps",
     "RFC 8033 appendix A",
 );
@@ -180,7 +188,7 @@ fn settings(params: &Params, link: &Link) -> Settings {
 
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     let settings = settings(params, link);
-    let (flows, linux) = (params.count("flows") as usize, params.choice("code") == "linux");
+    let (flows, linux) = (params.count("flows") as usize, params.choice::<Code>("code") == Code::Linux);
     let timer = Periodic::new(if linux { Linux::FIRST_UPDATE } else { settings.law.tupdate });
     Ok(Box::new(FqPie {
         flows: Flows::new(flows),
@@ -326,7 +334,7 @@ impl Discipline for FqPie {
         if flows != self.flows.len() as u64 {
             return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
         }
-        let linux = params.choice("code") == "linux";
+        let linux = params.choice::<Code>("code") == Code::Linux;
         if linux != self.is_linux() {
             self.linux = if linux { vec![Linux::default(); self.flows.len()] } else { Vec::new() };
         }

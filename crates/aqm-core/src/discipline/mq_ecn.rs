@@ -19,7 +19,7 @@
 //! A class that holds no more than its part of the limit loses no packet to another, except in the authors' presets.
 
 use super::classful::{CLASSES, per_class};
-use super::sharing::{SHARING, longer, longest, pushes_out};
+use super::sharing::{SHARING, Sharing, longer, longest, pushes_out};
 use super::step::{Marker, UNMARKABLE};
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
@@ -105,7 +105,7 @@ pub static INFO: Info = Info {
 };
 
 /// The authors' buffer: it is full for all classes or for none.
-const COMPLETE: (&str, Value) = ("sharing", Value::Choice("complete"));
+const COMPLETE: (&str, Value) = ("sharing", Value::Choice(Sharing::Complete.word()));
 
 /// Idle time is counted in slots of one packet of this size.
 const SLOT: Bytes = Bytes::new(1500);

@@ -64,7 +64,7 @@ pub static INFO: Info = Info {
                 ("gentle", Value::Flag(true)),
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
-                ("code", Value::Choice("ns3")),
+                ("code", Value::Choice(red::Code::Ns3.word())),
             ],
         },
     ],

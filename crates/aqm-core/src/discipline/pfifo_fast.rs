@@ -19,7 +19,7 @@
 //! holds no more than a third of the limit loses no packet to another, except with `sharing complete`.
 
 use super::priomap::{LINUX, priority};
-use super::sharing::{SHARING, longer, longest, pushes_out};
+use super::sharing::{SHARING, Sharing, longer, longest, pushes_out};
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
 use crate::cx::Cx;
@@ -59,7 +59,7 @@ pub static INFO: Info = Info {
         Preset {
             name: "ns3",
             source: "ns-3.27 src/traffic-control/model/pfifo-fast-queue-disc.cc: 1000 packets in all bands, and a packet that finds as many is dropped",
-            values: &[("sharing", Value::Choice("complete"))],
+            values: &[("sharing", Value::Choice(Sharing::Complete.word()))],
         },
     ],
     probes: &[

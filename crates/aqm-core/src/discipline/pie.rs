@@ -24,6 +24,7 @@
 use super::single::{Gate, Single};
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::cx::Cx;
 use crate::law::pie::{Estimator, Linux, Ns3, Params as Law, QueueState, State};
 use crate::law::{Pi, Verdict};
@@ -65,7 +66,7 @@ pub static INFO: Info = Info {
             name: "linux",
             source: "pie_drop_early(), pie_process_dequeue() and pie_calculate_probability() of Linux 6.1 net/sched/sch_pie.c \
                      (behaviour and defaults)",
-            values: &[("code", Value::Choice("linux"))],
+            values: &[("code", Value::Choice(Whose::Linux.word()))],
         },
         Preset {
             name: "ns3.27",
@@ -79,7 +80,7 @@ pub static INFO: Info = Info {
                 ("dq_threshold", Value::Bytes(Bytes::new(10_000))),
                 ("dq_weight", Value::Fraction(0.5)),
                 ("derandomize", Value::Flag(false)),
-                ("code", Value::Choice("ns3.27")),
+                ("code", Value::Choice(Whose::Ns3.word())),
             ],
         },
     ],
@@ -201,9 +202,17 @@ pub(super) const CAP: ParamSpec = ParamSpec::flag(
     "RFC 8033 section 5.5",
 );
 
-const CODE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Whose safeguards, tuning table and order of steps.
+    enum Whose {
+        Rfc8033 = "rfc8033",
+        Linux = "linux",
+        Ns3 = "ns3.27",
+    }
+}
+
+const CODE: ParamSpec = ParamSpec::choice::<Whose>(
     "code",
-    &["rfc8033", "linux", "ns3.27"],
     "Whose safeguards, tuning table and order of steps",
     "RFC 8033 appendix A",
 );
@@ -263,11 +272,11 @@ enum Code {
 }
 
 impl Code {
-    fn named(name: &str) -> Code {
-        match name {
-            "linux" => Code::Linux(Linux::default()),
-            "ns3.27" => Code::Ns3(Ns3::default()),
-            _ => Code::Rfc8033,
+    fn of(whose: Whose) -> Code {
+        match whose {
+            Whose::Linux => Code::Linux(Linux::default()),
+            Whose::Ns3 => Code::Ns3(Ns3::default()),
+            Whose::Rfc8033 => Code::Rfc8033,
         }
     }
 
@@ -293,7 +302,7 @@ struct Pie {
 fn law(params: &Params, link: &Link) -> Law {
     Law {
         estimator: params.flag("dq_rate_estimator").then(|| estimator(params)),
-        activate: params.flag("activate") && params.choice("code") == "rfc8033",
+        activate: params.flag("activate") && params.choice::<Whose>("code") == Whose::Rfc8033,
         derandomize: params.flag("derandomize"),
         cap: params.flag("cap"),
         byte_mode: params.flag("bytemode"),
@@ -306,7 +315,7 @@ fn limit(params: &Params) -> Size {
 }
 
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
-    let (law, code) = (law(params, link), Code::named(params.choice("code")));
+    let (law, code) = (law(params, link), Code::of(params.choice("code")));
     let state = code.start(&law);
     let (limit, ecn) = (limit(params), params.flag("ecn"));
     Ok(Single::boxed(params, Pie { limit, law, ecn, code, state, link: *link }))
@@ -353,7 +362,7 @@ impl Gate for Pie {
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let before = core::mem::replace(&mut self.law, law(params, &self.link));
         self.law.adopt(&mut self.state, &before, cx.now);
-        let code = Code::named(params.choice("code"));
+        let code = Code::of(params.choice("code"));
         if discriminant(&code) != discriminant(&self.code) {
             self.state.forget_rate();
             self.code = code;

@@ -3,6 +3,7 @@
 //! tc-prio(8) has the table of types of service; `rt_tos2priority()` and `prio2band` of Linux have the same in two
 //! steps. The types are those of RFC 1349, which the three lower bits of the DSCP were.
 
+use crate::choices;
 use crate::packet::Packet;
 use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Value};
 
@@ -29,10 +30,17 @@ pub(super) const PRIOMAP: ParamSpec = ParamSpec::new(
     "tc-prio(8): 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",
 );
 
+choices! {
+    /// Where a packet's priority comes from.
+    pub(super) enum Priority {
+        Tos = "tos",
+        Class = "class",
+    }
+}
+
 /// The parameter `priority`.
-pub(super) const PRIORITY: ParamSpec = ParamSpec::choice(
+pub(super) const PRIORITY: ParamSpec = ParamSpec::choice::<Priority>(
     "priority",
-    &["tos", "class"],
     "Where a packet's priority comes from: its type of service (DSCP), or its class, as by a socket's SO_PRIORITY",
     "tc-prio(8): the type of service of what is forwarded",
 );
@@ -66,7 +74,7 @@ impl Priomap {
             return Err(ParamError::relation("priomap", given, problem));
         }
         let bands = core::array::from_fn(|priority| map.get(priority).copied().unwrap_or(rest) as u8);
-        Ok(Priomap { bands, by_class: params.choice("priority") == "class" })
+        Ok(Priomap { bands, by_class: params.choice::<Priority>("priority") == Priority::Class })
     }
 
     /// The band of a packet.

@@ -1,14 +1,24 @@
 //! Common code of schedulers by rank: the choice of the rank function and its parameters.
 
+use crate::choices;
 use crate::law::rank::{Function, Ranks};
 use crate::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 
 /// Nanoseconds.
 const MS: u64 = 1_000_000;
 
-pub(super) const RANK: ParamSpec = ParamSpec::choice(
+choices! {
+    /// What goes first.
+    enum Rank {
+        Stfq = "stfq",
+        Fifo = "fifo",
+        Priority = "priority",
+        Lstf = "lstf",
+    }
+}
+
+pub(super) const RANK: ParamSpec = ParamSpec::choice::<Rank>(
     "rank",
-    &["stfq", "fifo", "priority", "lstf"],
     "What goes first: start-time fair queueing, arrival, the class, or the least slack",
     "Sivaraman 2016 sections 2.1 and 3",
 );
@@ -34,30 +44,30 @@ pub(super) const FLOWS: ParamSpec = ParamSpec::new(
 pub(super) const FIFO: Preset = Preset {
     name: "fifo",
     source: "Sivaraman 2016: ranked by arrival",
-    values: &[("rank", Value::Choice("fifo"))],
+    values: &[("rank", Value::Choice(Rank::Fifo.word()))],
 };
 
 pub(super) const PRIORITY: Preset = Preset {
     name: "priority",
     source: "Sivaraman 2016 section 3.4: strict priority",
-    values: &[("rank", Value::Choice("priority"))],
+    values: &[("rank", Value::Choice(Rank::Priority.word()))],
 };
 
 pub(super) const LSTF: Preset = Preset {
     name: "lstf",
     source: "Sivaraman 2016 section 3.1: least slack time first; the slacks are ours",
     values: &[
-        ("rank", Value::Choice("lstf")),
+        ("rank", Value::Choice(Rank::Lstf.word())),
         ("slack", Value::PerClass(PerClass::of(Each::Span, &[10 * MS, 50 * MS, 200 * MS]))),
     ],
 };
 
 fn function(params: &Params) -> Function {
     match params.choice("rank") {
-        "fifo" => Function::Fifo,
-        "priority" => Function::Priority,
-        "lstf" => Function::Lstf(params.per_class("slack").clone()),
-        _ => Function::Stfq,
+        Rank::Fifo => Function::Fifo,
+        Rank::Priority => Function::Priority,
+        Rank::Lstf => Function::Lstf(params.per_class("slack").clone()),
+        Rank::Stfq => Function::Stfq,
     }
 }
 
@@ -78,6 +88,6 @@ pub(super) fn check(params: &Params, ranks: &Ranks) -> Result<(), ParamError> {
         (Function::Lstf(_), Function::Lstf(_)) => {
             Err(ParamError::relation("slack", params.get("slack"), problem))
         }
-        _ => Err(ParamError::relation("rank", params.choice("rank"), problem)),
+        _ => Err(ParamError::relation("rank", params.get("rank"), problem)),
     }
 }

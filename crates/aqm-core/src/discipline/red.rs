@@ -21,6 +21,7 @@
 
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec, Traits};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::cx::Cx;
 use crate::law::Verdict;
 use crate::law::idle::Idle;
@@ -73,7 +74,7 @@ pub static INFO: Info = Info {
                 ("probability", Value::Fraction(0.02)), // LInterm 50
                 ("wait", Value::Flag(true)),
                 ("avpkt", Value::Bytes(Bytes::new(500))),
-                ("code", Value::Choice("ns3")),
+                ("code", Value::Choice(Code::Ns3.word())),
             ],
         },
         Preset {
@@ -84,7 +85,7 @@ pub static INFO: Info = Info {
                 ("w", Value::Auto),
                 ("gentle", Value::Flag(false)),
                 ("harddrop", Value::Flag(false)),
-                ("code", Value::Choice("linux")),
+                ("code", Value::Choice(Code::Linux.word())),
             ],
         },
     ],
@@ -192,9 +193,17 @@ pub(super) const BANDWIDTH: ParamSpec = ParamSpec::new(
 )
 .or_auto("the link's rate");
 
-pub(super) const CODE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Whose rules hold where the paper leaves a choice.
+    pub(super) enum Code {
+        Floyd = "floyd",
+        Ns3 = "ns3",
+        Linux = "linux",
+    }
+}
+
+pub(super) const CODE: ParamSpec = ParamSpec::choice::<Code>(
     "code",
-    &["floyd", "ns3", "linux"],
     "Whose rules hold for the average of an empty queue, for thresholds that are auto, and in byte mode",
     "Floyd and Jacobson 1993 figure 2; ns-3 red-queue-disc.cc; Linux red.h, iproute2 q_red.c",
 );
@@ -253,8 +262,8 @@ pub(super) struct Red {
 /// Reads the common parameters of the family; thresholds that are `auto` come from the limit.
 pub(super) fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     let (min, max) = match params.choice("code") {
-        "linux" => tc_thresholds(params, params.size("min").map(|min| min.with_count(3 * min.count()))),
-        _ => thresholds(params),
+        Code::Linux => tc_thresholds(params, params.size("min").map(|min| min.with_count(3 * min.count()))),
+        Code::Floyd | Code::Ns3 => thresholds(params),
     };
     settings_between(params, link, min, max, weight(params, min, max)?)
 }
@@ -330,6 +339,7 @@ pub(super) fn settings_between(
     if min.count() > max.count() {
         return Err(ParamError::relation("max", max, format_args!("must be at least min, which is {min}")));
     }
+    let code: Code = params.choice("code");
     let avpkt = params.bytes("avpkt").expect("avpkt has no auto");
     let packet_time = params.rate("bandwidth").unwrap_or(link.rate).time_for(avpkt);
     let law = Law {
@@ -341,13 +351,12 @@ pub(super) fn settings_between(
         gentle: params.flag("gentle"),
         wait: params.flag("wait"),
         // Linux counts bytes, and leaves the probability alone.
-        mean_packet: (matches!(min, Size::Bytes(_)) && params.choice("code") != "linux")
-            .then_some(avpkt.as_u64() as f64),
+        mean_packet: (matches!(min, Size::Bytes(_)) && code != Code::Linux).then_some(avpkt.as_u64() as f64),
         packet_time,
-        idle: match params.choice("code") {
-            "ns3" => Idle::Ns3,
-            "linux" => Idle::linux(weight, packet_time),
-            _ => Idle::floyd(weight, packet_time),
+        idle: match code {
+            Code::Ns3 => Idle::Ns3,
+            Code::Linux => Idle::linux(weight, packet_time),
+            Code::Floyd => Idle::floyd(weight, packet_time),
         },
     };
     let limit = params.size("limit").expect("limit has no auto");

@@ -37,8 +37,9 @@ use super::pie::{
     ALPHA, BETA, DQ_THRESHOLD, DQ_WEIGHT, ECN, MARK_THRESHOLD, MAX_BURST, PROBES, TARGET, TUPDATE,
 };
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
+use crate::choices;
 use crate::params::{Kind, ParamSpec, Preset, Value};
-use crate::sketch::{Conservative, CountMin, CountSketch, KINDS, MAX_DEPTH};
+use crate::sketch::{Conservative, CountMin, CountSketch, MAX_DEPTH, SketchKind};
 use crate::units::{Bytes, Span};
 use gate::SPie;
 
@@ -122,16 +123,32 @@ pub static INFO: Info = Info {
     build,
 };
 
-const RULE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Which flows are dropped.
+    enum Rule {
+        /// Those above the mean share.
+        Text = "text",
+        /// Those below it, as printed.
+        Algorithm2 = "algorithm2",
+    }
+}
+
+const RULE: ParamSpec = ParamSpec::choice::<Rule>(
     "rule",
-    &["text", "algorithm2"],
     "Drop flows above the mean share (as the text says) or below it (as algorithm 2 prints)",
     "Zhu et al. section 3.2",
 );
 
-const EQUAL_SHARE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// What happens to a flow with exactly the mean share.
+    enum EqualShare {
+        Pass = "pass",
+        Drop = "drop",
+    }
+}
+
+const EQUAL_SHARE: ParamSpec = ParamSpec::choice::<EqualShare>(
     "equal_share",
-    &["pass", "drop"],
     "What happens to a flow with exactly the mean share",
     "Zhu et al. section 3.2: \"reaches\" and \"exceeds\"; pass, since equal flows would all be dropped",
 );
@@ -150,44 +167,86 @@ const GUARD: ParamSpec = ParamSpec::flag(
     "ns-3.27 PIE: on; Zhu et al.: not stated",
 );
 
-const GATE_DELAY: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Which delay congestion is judged by.
+    enum GateDelay {
+        Departure = "departure",
+        Tick = "tick",
+    }
+}
+
+const GATE_DELAY: ParamSpec = ParamSpec::choice::<GateDelay>(
     "gate_delay",
-    &["departure", "tick"],
     "Which delay congestion is judged by: what the last departure left behind, or that of the last period",
     "Zhu et al. section 3.2: \"obtained when the packets are out of the queue\"; ns-3.27 PIE: tick",
 );
 
-const QUIET_RATE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// What becomes of the departure rate in a quiet period.
+    enum QuietRate {
+        Forget = "forget",
+        Keep = "keep",
+    }
+}
+
+const QUIET_RATE: ParamSpec = ParamSpec::choice::<QuietRate>(
     "quiet_rate",
-    &["forget", "keep"],
     "Whether the average departure rate outlives a quiet period; until it is measured again there is no delay",
     "ns-3.27 PIE: forget; Zhu et al. eq. 6: keep",
 );
 
-const ALPHA_DELAY: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Which delay alpha holds against the target.
+    enum AlphaDelay {
+        Current = "current",
+        Old = "old",
+    }
+}
+
+const ALPHA_DELAY: ParamSpec = ParamSpec::choice::<AlphaDelay>(
     "alpha_delay",
-    &["current", "old"],
     "Which delay alpha holds against the target: the current one or that of the last period",
     "Zhu et al. section 3.2 and RFC 8033 section 4.2: current; Zhu et al. eq. 3: old",
 );
 
-const UPDATES: ParamSpec = ParamSpec::choice(
+choices! {
+    /// When a period moves the probability.
+    enum Updates {
+        Always = "always",
+        AboveThreshold = "above_dq_threshold",
+    }
+}
+
+const UPDATES: ParamSpec = ParamSpec::choice::<Updates>(
     "updates",
-    &["always", "above_dq_threshold"],
     "When a period moves the probability: always, or only if more than dq_threshold waits",
     "RFC 8033 section 4.2: always; Zhu et al. algorithm 1: above a threshold",
 );
 
-const COUNT_AT: ParamSpec = ParamSpec::choice(
+choices! {
+    /// When packets are counted.
+    enum CountAt {
+        Enqueue = "enqueue",
+        Dequeue = "dequeue",
+    }
+}
+
+const COUNT_AT: ParamSpec = ParamSpec::choice::<CountAt>(
     "count_at",
-    &["enqueue", "dequeue"],
     "Count packets when they are accepted or when they leave",
     "Zhu et al. algorithm 2: enqueue; section 3.2: dequeue",
 );
 
-const COUNT_UNIT: ParamSpec = ParamSpec::choice(
+choices! {
+    /// What a flow's share is a share of.
+    enum CountUnit {
+        Packets = "packets",
+        Bytes = "bytes",
+    }
+}
+
+const COUNT_UNIT: ParamSpec = ParamSpec::choice::<CountUnit>(
     "count_unit",
-    &["packets", "bytes"],
     "What a flow's share is a share of",
     "Zhu et al. section 3.1: occurrences or size; algorithm 2: packets",
 );
@@ -201,9 +260,8 @@ const CLEAR_PERIOD: ParamSpec = ParamSpec::new(
     "Zhu et al. algorithm 1: T_threshold, without a value",
 );
 
-const SKETCH: ParamSpec = ParamSpec::choice(
+const SKETCH: ParamSpec = ParamSpec::choice::<SketchKind>(
     "sketch",
-    &KINDS,
     "Kind of the sketch",
     "Zhu et al. section 3.1: names all three; eq. 2: count-min",
 );
@@ -228,8 +286,8 @@ const DEPTH: ParamSpec = ParamSpec::new(
 
 fn build(Blueprint { params, link, .. }: Blueprint<'_>) -> Built {
     Ok(match params.choice("sketch") {
-        "conservative" => SPie::<Conservative>::boxed(params, link),
-        "count_sketch" => SPie::<CountSketch>::boxed(params, link),
-        _ => SPie::<CountMin>::boxed(params, link),
+        SketchKind::Conservative => SPie::<Conservative>::boxed(params, link),
+        SketchKind::CountSketch => SPie::<CountSketch>::boxed(params, link),
+        SketchKind::CountMin => SPie::<CountMin>::boxed(params, link),
     })
 }

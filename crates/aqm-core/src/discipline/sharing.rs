@@ -11,20 +11,30 @@
 //! alone has all of it. Equal parts would give the same guarantee, and leave room unused.
 
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::params::{ParamSpec, Params};
 use crate::units::Size;
 
+choices! {
+    /// What happens at the limit of all classes.
+    pub(super) enum Sharing {
+        /// The longest class loses its oldest packet to a shorter one.
+        Pushout = "pushout",
+        /// The arriving packet is lost.
+        Complete = "complete",
+    }
+}
+
 /// The parameter `sharing`.
-pub(super) const SHARING: ParamSpec = ParamSpec::choice(
+pub(super) const SHARING: ParamSpec = ParamSpec::choice::<Sharing>(
     "sharing",
-    &["pushout", "complete"],
     "At the limit of all: the longest class loses its oldest packet to a shorter one, or the arriving packet is lost",
     "RFC 970, Shreedhar and Varghese 1996, Suter et al. 1999: the longest queue",
 );
 
 /// Whether packets of longer classes give way, rather than the arriving one.
 pub(super) fn pushes_out(params: &Params) -> bool {
-    params.choice("sharing") == "pushout"
+    params.choice::<Sharing>("sharing") == Sharing::Pushout
 }
 
 /// The class to take room from for a packet of `length` that arrives in `class`: the longest, of equals the last.

@@ -36,7 +36,7 @@ use crate::units::{Size, Time};
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec;
-use turns::{SCHEDULERS, Turns};
+use turns::{Order, Turns};
 
 /// The registry entry.
 pub static INFO: Info = Info {
@@ -96,9 +96,8 @@ const LOW: ParamSpec = ParamSpec::child(
     "Li et al. 2021 section 3.6: RED",
 );
 
-const SCHEDULER: ParamSpec = ParamSpec::choice(
+const SCHEDULER: ParamSpec = ParamSpec::choice::<Order>(
     "scheduler",
-    &SCHEDULERS,
     "Who goes next: high and low queue in turn by weights (wrr, drr, wfq, qfq), one by one, or high first",
     "Li et al. 2021 section 3.6: WRR",
 );
@@ -130,9 +129,8 @@ const P_SAMP: ParamSpec = ParamSpec::new(
     "Li et al. 2021 Table 1: 30 %; algorithm 1: 0.4",
 );
 
-const SAMPLING: ParamSpec = ParamSpec::choice(
+const SAMPLING: ParamSpec = ParamSpec::choice::<Sampling>(
     "sampling",
-    &["set", "single"],
     "Compare with a set of p_samp x sq entries, or with one entry with probability p_samp",
     "Li et al. 2021 algorithm 1: a set; equation 1: one",
 );
@@ -194,7 +192,7 @@ fn settings(params: &Params) -> Result<Settings, ParamError> {
     Ok(Settings {
         sq: count("sq"),
         p_samp: params.number("p_samp"),
-        sampling: if params.choice("sampling") == "set" { Sampling::Set } else { Sampling::Single },
+        sampling: params.choice("sampling"),
         p_lth: count("p_lth"),
         ltf_unit,
         responsive_unit: cache - ltf_unit,

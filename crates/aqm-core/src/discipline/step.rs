@@ -1,13 +1,21 @@
 //! Common code of disciplines that mark by a threshold: packets that are not ECN-capable are dropped.
 
+use crate::choices;
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::{ParamSpec, Params};
 use crate::signal::{DropReason, MarkReason};
 
-pub(super) const UNMARKABLE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// What happens to a packet that cannot be marked.
+    enum Unmarkable {
+        Drop = "drop",
+        Pass = "pass",
+    }
+}
+
+pub(super) const UNMARKABLE: ParamSpec = ParamSpec::choice::<Unmarkable>(
     "unmarkable",
-    &["drop", "pass"],
     "What happens to a Not-ECT packet that should be marked",
     "RFC 3168 section 5: drop; the switches of the data-centre papers, with ECN everywhere, let it pass",
 );
@@ -20,7 +28,7 @@ pub(super) struct Marker {
 
 impl Marker {
     pub(super) fn new(params: &Params) -> Marker {
-        Marker { pass: params.choice("unmarkable") == "pass" }
+        Marker { pass: params.choice::<Unmarkable>("unmarkable") == Unmarkable::Pass }
     }
 
     /// Signals with `packet` and returns it, or drops it.

@@ -21,6 +21,7 @@
 use super::red::{self, Rules};
 use super::{Blueprint, Built, Discipline, Group, Info, LIMIT, ProbeSpec};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::cx::Cx;
 use crate::law::red::{Params as Law, State};
 use crate::link::Link;
@@ -38,9 +39,8 @@ pub static INFO: Info = Info {
     reference: "RFC 2597",
     params: &[
         LIMIT,
-        ParamSpec::choice(
+        ParamSpec::choice::<By>(
             "by",
-            &["dscp", "class"],
             "What colours a packet: AFx1 (and all that is not AF) green, AFx2 yellow, AFx3 red; or class 0, 1, 2 and above",
             "RFC 2597 section 6",
         ),
@@ -156,6 +156,14 @@ fn curve(
     Ok(law)
 }
 
+choices! {
+    /// What colours a packet.
+    enum By {
+        Dscp = "dscp",
+        Class = "class",
+    }
+}
+
 fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     let green = red::settings(params, link)?;
     let yellow = curve(params, &green, ["min_yellow", "max_yellow", "probability_yellow"], 3.0)?;
@@ -163,7 +171,7 @@ fn settings(params: &Params, link: &Link) -> Result<Settings, ParamError> {
     Ok(Settings {
         rules: Rules { limit: green.limit, ecn: green.ecn, harddrop: green.harddrop, nodrop: false },
         unit: green.unit,
-        by_class: params.choice("by") == "class",
+        by_class: params.choice::<By>("by") == By::Class,
         laws: [green.law, yellow, worst],
     })
 }

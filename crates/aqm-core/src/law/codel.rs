@@ -4,6 +4,7 @@
 //! The functions follow the pseudocode of RFC 8289 section 5, and keep its names. They draw no random numbers.
 
 use super::{CeThreshold, Head};
+use crate::choices;
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::signal::{DropReason, MarkReason};
@@ -24,13 +25,14 @@ pub struct Params {
     pub root: Root,
 }
 
-/// How `interval / sqrt(count)` is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Root {
-    /// Exactly, rounded down to the nanosecond.
-    Exact,
-    /// One step of Newton's iteration per change of `count`, with 16 fractional bits, as in Linux.
-    Newton,
+choices! {
+    /// How `interval / sqrt(count)` is computed.
+    pub enum Root {
+        /// Exactly, rounded down to the nanosecond.
+        Exact = "sqrt",
+        /// One step of Newton's iteration per change of `count`, with 16 fractional bits, as in Linux.
+        Newton = "newton",
+    }
 }
 
 /// The state of one queue.

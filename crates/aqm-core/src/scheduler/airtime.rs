@@ -5,20 +5,22 @@
 //! the Anomaly", USENIX ATC 2017, algorithm 3.
 
 use super::{Heads, Scheduler};
+use crate::choices;
 use crate::units::Span;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Who goes first when a station that had nothing gets a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sparse {
-    /// It does, until its deficit is negative (`ieee80211_schedule_txq()` adds it at the head).
-    Head,
-    /// It does, for one quantum: there is a list of new stations, as FQ-CoDel has one of new flows (algorithm 3).
-    New,
-    /// Nobody: it goes to the end.
-    Off,
+choices! {
+    /// Who goes first when a station that had nothing gets a packet.
+    pub enum Sparse {
+        /// It does, until its deficit is negative (`ieee80211_schedule_txq()` adds it at the head).
+        Head = "head",
+        /// It does, for one quantum: there is a list of new stations, as FQ-CoDel has one of new flows (algorithm 3).
+        New = "new",
+        /// Nobody: it goes to the end.
+        Off = "off",
+    }
 }
 
 /// How stations take turns.

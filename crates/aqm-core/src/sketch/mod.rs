@@ -13,10 +13,20 @@ pub use count_min::CountMin;
 pub use count_sketch::CountSketch;
 pub use rows::MAX_DEPTH;
 
+use crate::choices;
 use alloc::boxed::Box;
 
-/// The names of the kinds.
-pub const KINDS: [&str; 3] = ["count_min", "conservative", "count_sketch"];
+choices! {
+    /// The kinds, for hosts that choose at run time.
+    pub enum SketchKind {
+        /// [`CountMin`].
+        CountMin = "count_min",
+        /// [`Conservative`].
+        Conservative = "conservative",
+        /// [`CountSketch`].
+        CountSketch = "count_sketch",
+    }
+}
 
 /// Counts how often keys were added, in a fixed amount of memory and with an error.
 pub trait Sketch: Send {
@@ -44,13 +54,12 @@ pub trait Sketch: Send {
     }
 }
 
-/// The sketch of one of the [`KINDS`], for hosts that choose the kind at run time.
-pub fn of_kind(kind: &str, width: u32, depth: u32) -> Option<Box<dyn Sketch>> {
+/// A sketch of this kind.
+pub fn of_kind(kind: SketchKind, width: u32, depth: u32) -> Box<dyn Sketch> {
     match kind {
-        "count_min" => Some(Box::new(CountMin::new(width, depth))),
-        "conservative" => Some(Box::new(Conservative::new(width, depth))),
-        "count_sketch" => Some(Box::new(CountSketch::new(width, depth))),
-        _ => None,
+        SketchKind::CountMin => Box::new(CountMin::new(width, depth)),
+        SketchKind::Conservative => Box::new(Conservative::new(width, depth)),
+        SketchKind::CountSketch => Box::new(CountSketch::new(width, depth)),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The properties of each kind: exact without collisions, and the error bounds of the papers with them.
 
 use super::*;
+use crate::params::Choice;
 use crate::random::Random;
 use alloc::vec;
 use alloc::vec::Vec;
 
-fn each() -> [(&'static str, Box<dyn Sketch>); 3] {
-    KINDS.map(|kind| (kind, of_kind(kind, 1024, 4).unwrap()))
+fn each() -> impl Iterator<Item = (SketchKind, Box<dyn Sketch>)> {
+    SketchKind::ALL.iter().map(|kind| (*kind, of_kind(*kind, 1024, 4)))
 }
 
 /// A stream in which few keys are frequent: `arrivals` keys below `keys`, and how often each occurs.
@@ -37,22 +38,23 @@ fn plain_numbers_spread_over_the_range() {
 #[test]
 fn a_key_alone_is_counted_exactly() {
     for (kind, mut sketch) in each() {
-        assert_eq!((0..5).map(|_| sketch.add(7, 3)).collect::<Vec<_>>(), [0, 3, 6, 9, 12], "{kind}");
-        assert_eq!((sketch.query(7), sketch.query(8), sketch.bytes()), (15, 0, 16_384), "{kind}");
-        assert_eq!(sketch.size(), (1024, 4), "{kind}");
+        assert_eq!((0..5).map(|_| sketch.add(7, 3)).collect::<Vec<_>>(), [0, 3, 6, 9, 12], "{kind:?}");
+        assert_eq!((sketch.query(7), sketch.query(8), sketch.bytes()), (15, 0, 16_384), "{kind:?}");
+        assert_eq!(sketch.size(), (1024, 4), "{kind:?}");
         sketch.clear();
-        assert!((0..100).all(|key| sketch.query(key) == 0), "{kind}");
+        assert!((0..100).all(|key| sketch.query(key) == 0), "{kind:?}");
     }
-    assert!(of_kind("bloom", 1024, 4).is_none());
 }
 
 #[test]
 fn adding_returns_the_previous_estimate() {
-    for (kind, depth) in KINDS.into_iter().flat_map(|kind| (1..=MAX_DEPTH).map(move |depth| (kind, depth))) {
-        let mut sketch = of_kind(kind, 16, depth).unwrap();
+    for (kind, depth) in
+        SketchKind::ALL.iter().flat_map(|kind| (1..=MAX_DEPTH).map(move |depth| (*kind, depth)))
+    {
+        let mut sketch = of_kind(kind, 16, depth);
         for key in skewed(1, 2000, 200).0 {
             let count = sketch.query(key);
-            assert_eq!(sketch.add(key, 1), count, "{kind}, depth {depth}");
+            assert_eq!(sketch.add(key, 1), count, "{kind:?}, depth {depth}");
         }
     }
 }
@@ -60,11 +62,11 @@ fn adding_returns_the_previous_estimate() {
 #[test]
 fn counters_saturate_instead_of_wrapping() {
     for (kind, mut sketch) in each() {
-        let most = if kind == "count_sketch" { i32::MAX as u64 } else { u64::from(u32::MAX) };
+        let most = if kind == SketchKind::CountSketch { i32::MAX as u64 } else { u64::from(u32::MAX) };
         for key in 0..20 {
             sketch.add(key, u32::MAX - 1);
             sketch.add(key, 9);
-            assert_eq!(sketch.query(key), most, "{kind}");
+            assert_eq!(sketch.query(key), most, "{kind:?}");
         }
     }
 }

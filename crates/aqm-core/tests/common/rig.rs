@@ -140,8 +140,8 @@ impl Rig {
         let qdisc = Qdisc::new(spec, Link::new(LINK_RATE), Random::seeded(seed))?;
         let keeps_queued = !spec.info.traits.drops_queued;
         let ledger = Ledger { label: spec.to_string(), keeps_queued, ..Ledger::default() };
-        let any_ect =
-            spec.info.params.iter().any(|one| one.name == "l4s") && spec.params.choice("l4s") == "any_ect";
+        let any_ect = spec.info.params.iter().any(|one| one.name == "l4s")
+            && spec.params.get("l4s").to_string() == "any_ect";
         Ok(Rig { qdisc, ledger, newest: BTreeMap::new(), newest_of_all: None, holds: false, any_ect })
     }
 

@@ -109,7 +109,7 @@ fn settings(scheduler: &SchedulerInfo) -> Vec<Spec> {
     if scheduler.promise == Promise::Priority && info.params.iter().any(|param| param.name == "strict") {
         for text in &mut texts {
             *text += " strict 8";
-            if parse(text).params.choice("priority") == "tos" {
+            if parse(text).params.get("priority").to_string() == "tos" {
                 // The priorities of the code points are 6, 0 and 2.
                 *text += " priomap 1,1,2,1,1,1,0";
             }

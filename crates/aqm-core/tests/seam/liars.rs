@@ -3,6 +3,7 @@
 use super::{PLAIN, info, spec};
 use crate::common::rig::Rig;
 use aqm_core::backlog::Backlog;
+use aqm_core::choices;
 use aqm_core::cx::Cx;
 use aqm_core::discipline::{Blueprint, Built, Discipline, Info};
 use aqm_core::packet::{Ecn, Packet};
@@ -12,37 +13,40 @@ use aqm_core::signal::DropReason;
 use aqm_core::units::Time;
 use std::collections::VecDeque;
 
-const LIES: &[&str] = &[
-    "forgets",
-    "invents",
-    "shrinks",
-    "marks all",
-    "clears CE",
-    "reorders",
-    "drops inside",
-    "stalls",
-    "wakes unasked",
-];
+choices! {
+    /// What is wrong with a liar.
+    enum Lie {
+        Forgets = "forgets",
+        Invents = "invents",
+        Shrinks = "shrinks",
+        MarksAll = "marks all",
+        ClearsCe = "clears CE",
+        Reorders = "reorders",
+        DropsInside = "drops inside",
+        Stalls = "stalls",
+        WakesUnasked = "wakes unasked",
+    }
+}
 
-const PARAMS: &[ParamSpec] = &[ParamSpec::choice("lie", LIES, "What is wrong with it", "none")];
+const PARAMS: &[ParamSpec] = &[ParamSpec::choice::<Lie>("lie", "What is wrong with it", "none")];
 static LIAR: Info = info("liar", PARAMS, PLAIN, |Blueprint { params, .. }| -> Built {
     Ok(Box::new(Liar { lie: params.choice("lie"), queue: VecDeque::new() }))
 });
 
 struct Liar {
-    lie: &'static str,
+    lie: Lie,
     queue: VecDeque<Packet>,
 }
 
 impl Discipline for Liar {
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
         match self.lie {
-            "forgets" if packet.cookie == 2 => return,
-            "invents" if packet.cookie == 2 => self.queue.push_back(Packet::new(0, 0, 1000)),
-            "shrinks" => packet.length -= 1,
-            "marks all" => packet.ecn = Ecn::Ce,
-            "clears CE" => packet.ecn = Ecn::NotEct,
-            "drops inside" if packet.cookie == 2 => {
+            Lie::Forgets if packet.cookie == 2 => return,
+            Lie::Invents if packet.cookie == 2 => self.queue.push_back(Packet::new(0, 0, 1000)),
+            Lie::Shrinks => packet.length -= 1,
+            Lie::MarksAll => packet.ecn = Ecn::Ce,
+            Lie::ClearsCe => packet.ecn = Ecn::NotEct,
+            Lie::DropsInside if packet.cookie == 2 => {
                 let oldest = self.queue.pop_front().expect("two packets wait");
                 cx.drop(oldest, DropReason::Overlimit);
             }
@@ -53,8 +57,8 @@ impl Discipline for Liar {
 
     fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Packet> {
         match self.lie {
-            "reorders" => self.queue.pop_back(),
-            "stalls" => None,
+            Lie::Reorders => self.queue.pop_back(),
+            Lie::Stalls => None,
             _ => self.queue.pop_front(),
         }
     }
@@ -73,7 +77,7 @@ impl Discipline for Liar {
     }
 
     fn next_wakeup(&self) -> Option<Time> {
-        (self.lie == "wakes unasked").then_some(Time::MAX)
+        (self.lie == Lie::WakesUnasked).then_some(Time::MAX)
     }
 
     fn state_bytes(&self) -> usize {
@@ -82,9 +86,9 @@ impl Discipline for Liar {
 }
 
 /// Four packets of one flow, one of them with CE.
-fn tempt(lie: &str) {
+fn tempt(lie: Lie) {
     let mut liar = spec(&LIAR);
-    liar.set_text("lie", lie).expect("the lie is declared");
+    liar.set_text("lie", lie.word()).expect("the lie is declared");
     let mut rig = Rig::new(&liar, 1);
     for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ce, Ecn::NotEct] {
         rig.arrive(1, 1000, ecn);
@@ -95,55 +99,55 @@ fn tempt(lie: &str) {
 #[test]
 #[should_panic = "breaks conservation: 3 packets (3000 B) arrived, but 0 (0 B) departed, 0 (0 B) were dropped and 2"]
 fn a_forgotten_packet_is_detected() {
-    tempt("forgets");
+    tempt(Lie::Forgets);
 }
 
 #[test]
 #[should_panic = "breaks conservation"]
 fn an_invented_packet_is_detected() {
-    tempt("invents");
+    tempt(Lie::Invents);
 }
 
 #[test]
 #[should_panic = "breaks conservation"]
 fn a_packet_that_shrank_is_detected() {
-    tempt("shrinks");
+    tempt(Lie::Shrinks);
 }
 
 #[test]
 #[should_panic = "(flow, length, ecn, arrival)"]
 fn a_mark_past_the_context_is_detected() {
-    tempt("marks all");
+    tempt(Lie::MarksAll);
 }
 
 #[test]
 #[should_panic = "(flow, length, ecn, arrival)"]
 fn a_cleared_mark_is_detected() {
-    tempt("clears CE");
+    tempt(Lie::ClearsCe);
 }
 
 #[test]
 #[should_panic = "leave in the wrong order"]
 fn overtaking_within_a_flow_is_detected() {
-    tempt("reorders");
+    tempt(Lie::Reorders);
 }
 
 #[test]
 #[should_panic = "was queued and dropped: declare drops_queued"]
 fn a_drop_that_the_traits_rule_out_is_detected() {
-    tempt("drops inside");
+    tempt(Lie::DropsInside);
 }
 
 #[test]
 #[should_panic = "no wake-up is asked for"]
 fn a_queue_that_stalls_is_detected() {
-    tempt("stalls");
+    tempt(Lie::Stalls);
 }
 
 #[test]
 #[should_panic = "wakes against its traits"]
 fn a_wake_up_that_the_traits_rule_out_is_detected() {
-    tempt("wakes unasked");
+    tempt(Lie::WakesUnasked);
 }
 
 #[test]

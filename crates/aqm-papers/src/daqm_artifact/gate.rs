@@ -3,6 +3,7 @@
 use super::controller::Controller;
 use super::inspected::{Inspected, PACKETS};
 use super::samples::SampleTimes;
+use super::{BufferPer, Compare, MethodName};
 use aqm_core::cx::Cx;
 use aqm_core::discipline::daqm::{DAqm, Settings};
 use aqm_core::discipline::single::Gate;
@@ -67,14 +68,14 @@ fn settings(params: &Params) -> Settings {
         features: features::Params {
             sample_interval: params.span("sample_interval"),
             spacing: span(params.get("spacing")),
-            buffer_per_ms: params.choice("buffer_per") == "ms",
+            buffer_per_ms: params.choice::<BufferPer>("buffer_per") == BufferPer::Ms,
             smoothing: params.span("smoothing"),
         },
         law: daqm::Params {
             thresholds: NAMES.map(|name| threshold(params.get(name))),
             gate_s: threshold(params.get("gate_s")),
             gate_b: threshold(params.get("gate_b")),
-            absolute: params.choice("compare") == "absolute",
+            absolute: params.choice::<Compare>("compare") == Compare::Absolute,
             rates: own(params, "rate", "drop_rate", fraction),
             durations: own(params, "duration", "drop_duration", span),
             update_step: params.number("update_step"),
@@ -90,8 +91,10 @@ fn control(params: &Params) -> Option<(Span, Span)> {
 
 fn method(params: &Params) -> Method {
     match params.choice("method") {
-        "clean" => Method::Clean,
-        _ => Method::Artifact(Inspected::default(), SampleTimes::new(params), [0.0; COUNT]),
+        MethodName::Clean => Method::Clean,
+        MethodName::Artifact => {
+            Method::Artifact(Inspected::default(), SampleTimes::new(params), [0.0; COUNT])
+        }
     }
 }
 
@@ -176,7 +179,7 @@ impl Gate for Program {
         self.daqm.settings = settings(params);
         (self.destroy, self.control) = (params.flag("destroy"), control(params));
         let was_clean = matches!(self.method, Method::Clean);
-        if was_clean != (params.choice("method") == "clean") {
+        if was_clean != (params.choice::<MethodName>("method") == MethodName::Clean) {
             self.method = method(params);
             self.daqm.forget();
         } else if let Method::Artifact(_, samples, _) = &mut self.method {

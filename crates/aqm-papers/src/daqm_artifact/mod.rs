@@ -35,6 +35,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+use aqm_core::choices;
 use aqm_core::discipline::daqm::{
     AGAIN, DROP_DURATION, DROP_RATE, ECN, GATE_B, GATE_S, PROBES, SAMPLE_INTERVAL, SMOOTHING,
 };
@@ -43,6 +44,7 @@ use aqm_core::discipline::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Trai
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Size, Span};
 use gate::Program;
+use samples::Clock;
 
 pub(crate) use gate::DESTROYED;
 
@@ -118,9 +120,16 @@ const OPEN: &str = "Saleh et al. 2024: without a value";
 const LIMIT_2000: ParamSpec =
     LIMIT.with_default(Value::Size(Size::Packets(2000)), "Saleh et al. 2024 Table II");
 
-const METHOD: ParamSpec = ParamSpec::choice(
+choices! {
+    /// How features are taken.
+    enum MethodName {
+        Artifact = "artifact",
+        Clean = "clean",
+    }
+}
+
+const METHOD: ParamSpec = ParamSpec::choice::<MethodName>(
     "method",
-    &["artifact", "clean"],
     "Features as the authors' program takes them, which destroys packets for it, or as the paper defines them",
     "Saleh et al. 2024: eqs. 6 to 15 are clean; their program",
 );
@@ -187,9 +196,8 @@ const fn duration(name: &'static str) -> ParamSpec {
         .or_auto("drop_duration")
 }
 
-const BUFFER_CLOCK: ParamSpec = ParamSpec::choice(
+const BUFFER_CLOCK: ParamSpec = ParamSpec::choice::<Clock>(
     "buffer_clock",
-    &["doubled", "later", "departure"],
     "When the program samples the buffer for a departure at t: at 2 t + 15 ms, at t + 15 ms, or then",
     "their program: 2 t + 15 ms; Saleh et al. 2024 section IV-B: at the departure",
 );
@@ -211,16 +219,30 @@ const SPACING: ParamSpec = ParamSpec::new(
 )
 .or_auto("the time between the departures");
 
-const BUFFER_PER: ParamSpec = ParamSpec::choice(
+choices! {
+    /// What changes of the buffer size count per.
+    enum BufferPer {
+        Sample = "sample",
+        Ms = "ms",
+    }
+}
+
+const BUFFER_PER: ParamSpec = ParamSpec::choice::<BufferPer>(
     "buffer_per",
-    &["sample", "ms"],
     "Whether changes of the buffer size count per sample or per millisecond",
     "Saleh et al. 2024 eq. 13, without a unit; their program: per sample",
 );
 
-const COMPARE: ParamSpec = ParamSpec::choice(
+choices! {
+    /// Which changes count against the threshold.
+    enum Compare {
+        Signed = "signed",
+        Absolute = "absolute",
+    }
+}
+
+const COMPARE: ParamSpec = ParamSpec::choice::<Compare>(
     "compare",
-    &["signed", "absolute"],
     "Whether a fall below minus the threshold counts like a rise above it",
     "Saleh et al. 2024 algorithm 1: signed; their program: absolute",
 );

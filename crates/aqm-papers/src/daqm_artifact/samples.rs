@@ -2,6 +2,7 @@
 //! departure and 15 ms as a delay (their artifacts, `DropPacket` in `daqm-queue-disc.cc`).
 
 use super::inspected::Inspected;
+use aqm_core::choices;
 use aqm_core::params::Params;
 use aqm_core::queue::Fifo;
 use aqm_core::units::{Span, Time};
@@ -10,11 +11,16 @@ use std::collections::VecDeque;
 /// How long after a departure it means to look.
 const LATER: Span = Span::from_millis(15);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Clock {
-    Departure,
-    Later,
-    Doubled,
+choices! {
+    /// When the buffer is sampled for a departure at t.
+    pub(super) enum Clock {
+        /// At 2 t + 15 ms.
+        Doubled = "doubled",
+        /// At t + 15 ms.
+        Later = "later",
+        /// Then.
+        Departure = "departure",
+    }
 }
 
 /// The times at which the buffer is sampled.
@@ -29,11 +35,11 @@ pub(super) struct SampleTimes {
 
 impl SampleTimes {
     pub(super) fn new(params: &Params) -> SampleTimes {
-        SampleTimes { clock: clock(params), last: None, coming: VecDeque::new() }
+        SampleTimes { clock: params.choice("buffer_clock"), last: None, coming: VecDeque::new() }
     }
 
     pub(super) fn change(&mut self, params: &Params) {
-        self.clock = clock(params);
+        self.clock = params.choice("buffer_clock");
     }
 
     /// A packet is about to leave `queue`, or the queue is empty.
@@ -58,13 +64,5 @@ impl SampleTimes {
         while self.coming.pop_front_if(|at| *at <= now).is_some() {
             inspected.sample(queue.len());
         }
-    }
-}
-
-fn clock(params: &Params) -> Clock {
-    match params.choice("buffer_clock") {
-        "departure" => Clock::Departure,
-        "later" => Clock::Later,
-        _ => Clock::Doubled,
     }
 }

@@ -18,6 +18,7 @@
 use super::control::{Registers, Settings, Solver};
 use super::evolution::Evolution;
 use super::optimizer::{Objective, Quality};
+use aqm_core::choices;
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Each, Kind, ParamError, ParamSpec, Params, PerClass, Preset, Value};
 use aqm_core::signal::Emission;
@@ -44,7 +45,7 @@ pub(crate) static INFO: Info = Info {
             name: "text",
             source: "Liu et al. 2024, equations 10 to 14, algorithms 1 and 2, figure 4",
             values: &[
-                ("objective", Value::Choice("printed")),
+                ("objective", Value::Choice(Objective::Printed.word())),
                 ("round", Value::Count(0)),
                 ("weight", Value::Count(3)),
                 ("hold", Value::Flag(true)),
@@ -54,10 +55,10 @@ pub(crate) static INFO: Info = Info {
             name: "artifact",
             source: "YXY-1998/OUR-ECN",
             values: &[
-                ("objective", Value::Choice("printed")),
+                ("objective", Value::Choice(Objective::Printed.word())),
                 ("round", Value::Count(0)),
                 ("weight", Value::Count(300)),
-                ("refill", Value::Choice("round")),
+                ("refill", Value::Choice(Refill::Round.word())),
                 ("hold", Value::Flag(true)),
                 ("leak", Value::Flag(true)),
                 ("bounded", Value::Flag(true)),
@@ -75,9 +76,8 @@ const BANDS: usize = 3;
 const AUTHORS: &str = "YXY-1998/OUR-ECN";
 
 const PARAMS: &[ParamSpec] = &[
-    ParamSpec::choice(
+    ParamSpec::choice::<Strategy>(
         "strategy",
-        &["pmqecn", "dcqcn", "p4qcn", "tcn", "none"],
         "What is marked or notified: pmqecn the virtual queue, p4qcn the source and dcqcn the packet at the port's queue, tcn the \
          packet that waited long",
         "Liu et al. 2024, section Experiment",
@@ -122,15 +122,13 @@ const PARAMS: &[ParamSpec] = &[
         "Packets in a round of all classes, of which each has its share; 0 is Gamma, as algorithm 2 has it",
         "not in the paper; a class that never reaches its weight is not held back",
     ),
-    ParamSpec::choice(
+    ParamSpec::choice::<Refill>(
         "refill",
-        &["departure", "round"],
         "When a band takes packets of a class again: as its packets leave, or when the class has none in lower bands",
         "Liu et al. 2024, figure 4: the length of its packets in a priority queue; YXY-1998/OUR-ECN: round",
     ),
-    ParamSpec::choice(
+    ParamSpec::choice::<Queues>(
         "queues",
-        &["virtual", "real"],
         "virtual: three strict-priority classes serve the virtual queues in rounds; real: each has a class of its own, \
          which the discipline serves in its way",
         "Liu et al. 2024, figure 4: virtual",
@@ -160,9 +158,8 @@ const PARAMS: &[ParamSpec] = &[
         "table 3: 10 Mbit/s",
     )
     .or_auto("the fastest port's"),
-    ParamSpec::choice(
+    ParamSpec::choice::<Objective>(
         "objective",
-        &["normalised", "printed"],
         "How the objectives of the classes are added",
         "Liu et al. 2024, equation 14",
     ),
@@ -173,9 +170,8 @@ const PARAMS: &[ParamSpec] = &[
         AUTHORS,
     ),
     ParamSpec::flag("leak", false, "Packets that the queue drops stay in the counters", AUTHORS),
-    ParamSpec::choice(
+    ParamSpec::choice::<Notify>(
         "notify",
-        &["ect", "all"],
         "Whose source is notified by pmqecn and p4qcn: that of ECN-capable packets, or of all IP packets",
         "Liu et al. 2024, introduction: \"applicable to all IP packets\"",
     ),
@@ -207,14 +203,39 @@ const PARAMS: &[ParamSpec] = &[
     ParamSpec::flag("int", false, "Lets packets carry on what their queues were", AUTHORS),
 ];
 
-/// What is marked, or notified to sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Strategy {
-    Pmqecn,
-    Dcqcn,
-    P4qcn,
-    Tcn,
-    None,
+choices! {
+    /// What is marked or notified.
+    enum Strategy {
+        Pmqecn = "pmqecn",
+        Dcqcn = "dcqcn",
+        P4qcn = "p4qcn",
+        Tcn = "tcn",
+        None = "none",
+    }
+}
+
+choices! {
+    /// When a band takes packets of a class again.
+    enum Refill {
+        Departure = "departure",
+        Round = "round",
+    }
+}
+
+choices! {
+    /// What the classes have.
+    enum Queues {
+        Virtual = "virtual",
+        Real = "real",
+    }
+}
+
+choices! {
+    /// Whose source is notified.
+    enum Notify {
+        Ect = "ect",
+        All = "all",
+    }
 }
 
 struct Switch {
@@ -259,13 +280,7 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
     for (class, codepoint) in (0..).zip(codepoints.as_slice()) {
         state.set_entry(classes, *codepoint, class);
     }
-    let strategy = match params.choice("strategy") {
-        "pmqecn" => Strategy::Pmqecn,
-        "dcqcn" => Strategy::Dcqcn,
-        "p4qcn" => Strategy::P4qcn,
-        "tcn" => Strategy::Tcn,
-        _ => Strategy::None,
-    };
+    let strategy = params.choice("strategy");
     let control = (strategy == Strategy::Pmqecn).then(|| -> Box<dyn ControlPlane> {
         Box::new(Solver::new(settings(params, &site.rates, count), registers, site.random))
     });
@@ -278,10 +293,10 @@ fn build(params: &Params, site: Site) -> Result<Program, ParamError> {
         used,
         threshold,
         sojourn: params.span("sojourn"),
-        by_round: params.choice("refill") == "round",
-        real: params.choice("queues") == "real",
+        by_round: params.choice::<Refill>("refill") == Refill::Round,
+        real: params.choice::<Queues>("queues") == Queues::Real,
         leaks: params.flag("leak"),
-        notifies_all: params.choice("notify") == "all",
+        notifies_all: params.choice::<Notify>("notify") == Notify::All,
         telemetry: params.flag("int"),
     };
     Ok(Program::new(Box::new(pipeline), state, control))
@@ -302,11 +317,7 @@ fn settings(params: &Params, rates: &[Rate], classes: usize) -> Settings {
         services: rates.iter().map(packets).collect(),
         capacity: params.count("capacity") as u32,
         link: params.rate("link").map_or(fastest, |rate| packets(&rate)),
-        objective: if params.choice("objective") == "printed" {
-            Objective::Printed
-        } else {
-            Objective::Normalised
-        },
+        objective: params.choice("objective"),
         bounded: params.flag("bounded"),
         round: Some(params.count("round") as u32).filter(|round| *round > 0),
         evolution: Evolution { generations: params.count("generations") as usize, ..Evolution::PMQECN },

@@ -22,6 +22,7 @@
 
 use super::evolution::{Evolution, Fitness, minimise};
 use super::model::Queue;
+use aqm_core::choices;
 use aqm_core::random::Random;
 
 /// What a class of traffic asks for.
@@ -46,14 +47,16 @@ pub struct Class {
     pub wait: f64,
 }
 
-/// How the objectives of the classes are added.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Objective {
-    /// Each as a share of what it can be at most.
-    #[default]
-    Normalised,
-    /// As printed, in their different units.
-    Printed,
+choices! {
+    /// How the objectives of the classes are added.
+    #[derive(Default)]
+    pub enum Objective {
+        /// Each as a share of what it can be at most.
+        #[default]
+        Normalised = "normalised",
+        /// As printed, in their different units.
+        Printed = "printed",
+    }
 }
 
 /// What is to be divided among the classes.

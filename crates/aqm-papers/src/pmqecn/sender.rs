@@ -8,6 +8,7 @@
 //! The authors' DCQCN and P4QCN are this machine with other [`Cut`]s (`dcqcn_as_run`, `p4qcn_as_run`), not what
 //! is published under these names.
 
+use aqm_core::choices;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -81,7 +82,16 @@ pub(crate) static P4QCN_AS_RUN: Info = Info {
 };
 
 const SOURCE: &str = "Liu et al. 2024, algorithm 3";
-const WORDS: &[&str] = &["ratio", "ratio-as-run", "half", "random"];
+
+choices! {
+    /// What a message makes of the rate.
+    enum CutName {
+        Ratio = "ratio",
+        RatioAsRun = "ratio-as-run",
+        Half = "half",
+        Random = "random",
+    }
+}
 
 const PARAMS: &[ParamSpec] = &[
     rate("first", Some(1_000_000), "rate at the start", SOURCE),
@@ -108,9 +118,8 @@ const PARAMS: &[ParamSpec] = &[
         "of so many messages one acts",
         "the authors' RP2.py: 50",
     ),
-    ParamSpec::choice(
+    ParamSpec::choice::<CutName>(
         "cut",
-        WORDS,
         "what a message makes of the rate: ratio is equation 16, the others are the authors' programs",
         "Liu et al. 2024, equations 15 and 16",
     ),
@@ -126,10 +135,10 @@ const PARAMS: &[ParamSpec] = &[
 
 fn build(values: &Values, bounds: Bounds, start: Time) -> Box<dyn RateControl> {
     let cut = match values.choice("cut") {
-        "ratio-as-run" => Cut::RatioAsRun,
-        "half" => Cut::Half,
-        "random" => Cut::Random,
-        _ => Cut::Ratio { least: values.number("floor") },
+        CutName::RatioAsRun => Cut::RatioAsRun,
+        CutName::Half => Cut::Half,
+        CutName::Random => Cut::Random,
+        CutName::Ratio => Cut::Ratio { least: values.number("floor") },
     };
     let settings = Settings {
         start: bits(values, "first"),

@@ -2,6 +2,7 @@
 
 use crate::kind::Capacity;
 use crate::medium::{Access, Sharing};
+use aqm_core::choices;
 use aqm_core::params::{Kind, ParamSpec, Params, Value};
 
 const LARGEST_RATE: f64 = 1e12;
@@ -17,10 +18,19 @@ pub(super) const RATE: ParamSpec = ParamSpec::new(
 )
 .or_auto("that of the link, else of the scenario");
 
+choices! {
+    /// How long a packet keeps a medium busy.
+    enum Until {
+        /// Until its last bit is sent.
+        Sent = "sent",
+        /// Until that has arrived.
+        Arrival = "arrival",
+    }
+}
+
 /// How long a packet keeps a medium busy.
-pub(super) const UNTIL: ParamSpec = ParamSpec::choice(
+pub(super) const UNTIL: ParamSpec = ParamSpec::choice::<Until>(
     "until",
-    &["sent", "arrival"],
     "how long a packet keeps the medium busy: until its last bit is sent, or has arrived",
     "arrival: CSMA in ns-3 (CsmaChannel)",
 );
@@ -35,5 +45,5 @@ pub(super) fn of_rate(params: &Params) -> Capacity {
 
 /// How links share a medium.
 pub(super) fn sharing(access: Access, params: &Params) -> Sharing {
-    Sharing { access, until_arrival: params.choice("until") == "arrival" }
+    Sharing { access, until_arrival: params.choice::<Until>("until") == Until::Arrival }
 }

@@ -1,15 +1,17 @@
 //! How long transmissions occupy the air: data, responses, and the gaps between them.
 
 use super::rates::{Format, Mode};
+use aqm_core::choices;
 use aqm_core::units::Span;
 
-/// The band, on which gaps between frames depend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Band {
-    /// 2.4 GHz: SIFS 10 µs, and OFDM frames are followed by 6 µs without signal.
-    Ghz2_4,
-    /// 5 and 6 GHz: SIFS 16 µs.
-    Ghz5,
+choices! {
+    /// The band, on which gaps between frames depend.
+    pub enum Band {
+        /// 5 and 6 GHz: SIFS 16 µs.
+        Ghz5 = "5ghz",
+        /// 2.4 GHz: SIFS 10 µs, and OFDM frames are followed by 6 µs without signal.
+        Ghz2_4 = "2.4ghz",
+    }
 }
 
 /// Frames without data (IEEE 802.11-2020, 9.3.1).

@@ -1,7 +1,6 @@
 //! Access categories, and which of them a packet belongs to by its DiffServ code point.
 
-use aqm_core::input_error::InputError;
-use std::str::FromStr;
+use aqm_core::choices;
 
 /// An access category: the queues of EDCA, the higher the sooner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,15 +15,16 @@ pub enum Category {
     Voice,
 }
 
-/// How a code point becomes a user priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mapping {
-    /// RFC 8325, and `cfg80211_classify8021d()` of Linux since 6.8.
-    Rfc8325,
-    /// The upper three bits of the code point: Linux before. EF becomes video.
-    Precedence,
-    /// All packets are best effort.
-    None,
+choices! {
+    /// How a code point becomes a user priority.
+    pub enum Mapping {
+        /// RFC 8325, and `cfg80211_classify8021d()` of Linux since 6.8.
+        Rfc8325 = "rfc8325",
+        /// The upper three bits of the code point: Linux before. EF becomes video.
+        Precedence = "precedence",
+        /// All packets are best effort.
+        None = "none",
+    }
 }
 
 /// The user priorities of RFC 8325, figure 1, and of Lower Effort (RFC 8622); all other code points have 0.
@@ -82,20 +82,6 @@ impl Category {
     }
 }
 
-impl FromStr for Mapping {
-    type Err = InputError;
-
-    /// Reads `rfc8325`, `precedence` or `none`.
-    fn from_str(text: &str) -> Result<Mapping, InputError> {
-        match text {
-            "rfc8325" => Ok(Mapping::Rfc8325),
-            "precedence" => Ok(Mapping::Precedence),
-            "none" => Ok(Mapping::None),
-            _ => Err(InputError::not_one_of(text, ["rfc8325", "precedence", "none"].into_iter())),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +107,5 @@ mod tests {
             assert_eq!(found, [new, old], "{dscp}");
             assert_eq!(Category::of(dscp, Mapping::None), BestEffort);
         }
-        let error = "rfc8326".parse::<Mapping>().unwrap_err().to_string();
-        assert_eq!(error, "'rfc8326' is not one of rfc8325, precedence, none, did you mean 'rfc8325'?");
     }
 }

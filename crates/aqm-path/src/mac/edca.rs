@@ -6,6 +6,7 @@
 
 use super::airtime::Timing;
 use super::category::Category;
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
@@ -72,13 +73,14 @@ impl Access {
     }
 }
 
-/// When a slot is counted, which matters if another sends in it: then the backoff freezes, before it or after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Countdown {
-    /// At its end, if it was idle: DCF (IEEE 802.11-2020, 10.3.4.3).
-    AtEnd,
-    /// At its start, whoever sends in it: EDCA (10.22.2.4), and Bianchi's chain (JSAC 18(3), 2000, section IV).
-    AtStart,
+choices! {
+    /// When a slot is counted, which matters if another sends in it: then the backoff freezes, before it or after it.
+    pub enum Countdown {
+        /// At its start, whoever sends in it: EDCA (10.22.2.4), and Bianchi's chain (JSAC 18(3), 2000, section IV).
+        AtStart = "start",
+        /// At its end, if it was idle: DCF (IEEE 802.11-2020, 10.3.4.3).
+        AtEnd = "end",
+    }
 }
 
 /// The rules of a channel.

@@ -11,7 +11,7 @@ use aqm_core::packet::Ecn;
 use aqm_core::params::ParamSpec;
 use aqm_core::units::{Span, Time};
 use aqm_sim::stack::{ECN, Endpoint, Ends, Info, LARGEST_DATAGRAM, MINIMAL, PACKET, Stack, Task};
-use aqm_sim::transport::Values;
+use aqm_sim::transport::{EcnMode, Values};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -46,11 +46,11 @@ pub(crate) fn declare_transport(
     let name: &'static str = leak(name);
     let words = |word: &'static str| -> &'static [&'static str] { Vec::leak(vec![word]) };
     let ecn = if marks {
-        ParamSpec::choice("ecn", &["classic"], "the class sets the ECN field itself", name)
+        ParamSpec::one_of("ecn", words(EcnMode::Classic.word()), "the class sets the ECN field itself", name)
     } else {
         ECN
     };
-    let source = ParamSpec::choice("source", words(leak(source)), "hash of the class's source", name);
+    let source = ParamSpec::one_of("source", words(leak(source)), "hash of the class's source", name);
     let mut specs = vec![ecn, PACKET, source];
     for (param, text) in params {
         let spec = param_spec(name, leak(param), &text);

@@ -3,8 +3,9 @@
 use super::given::Given;
 use super::listing::Form;
 use super::units;
-use aqm_core::discipline::cake::LinkLayer;
+use aqm_core::discipline::cake::{Cells, LinkLayer};
 use aqm_core::input_error::InputError;
+use aqm_core::params::Choice;
 
 /// Nothing follows.
 pub(super) fn as_it_is(_: &mut Given, _: Form) -> Result<(), InputError> {
@@ -183,9 +184,9 @@ pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), InputError> {
         match *word {
             "overhead" => overhead = Some(number()?),
             "mpu" => mpu = Some(number()?),
-            "noatm" | "atm" | "ptm" => cells = Some(*word),
+            "noatm" | "atm" | "ptm" => cells = Cells::of_word(word),
             "ether-vlan" => overhead = Some(overhead.unwrap_or(0) + 4),
-            "raw" => (overhead, is_raw, cells) = (Some(0), true, Some("noatm")),
+            "raw" => (overhead, is_raw, cells) = (Some(0), true, Some(Cells::None)),
             _ => {
                 let layer = LinkLayer::keyword(word).expect("the table has no other words");
                 let before = if *word == "conservative" { 0 } else { overhead.unwrap_or(0) };
@@ -210,8 +211,8 @@ pub(super) fn cake(given: &mut Given, _: Form) -> Result<(), InputError> {
         given.set("mpu", format!("{bytes}b"));
     }
     // Without cells is what every layer but those of DSL has.
-    if let Some(word) = cells.filter(|word| *word != "noatm") {
-        given.set("cells", word.to_owned());
+    if let Some(cells) = cells.filter(|cells| *cells != Cells::None) {
+        given.set("cells", cells.word().to_owned());
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::given::LAYER;
 use super::kinds::{KINDS, Kind, Word};
 use super::{derived, ewma};
+use aqm_core::discipline::fifo::Policy;
 use aqm_core::input_error::InputError;
 use aqm_core::params::Value;
 use aqm_core::spec::Spec;
@@ -60,9 +61,9 @@ fn kind(spec: &Spec) -> Option<&'static Kind> {
     let is_bytes = || matches!(spec.params.get("limit"), Value::Size(Size::Bytes(_)));
     let name = match (spec.info.name, spec.info.name == "fifo" && is_bytes()) {
         ("fifo", is_bytes) => match (spec.params.choice("drop"), is_bytes) {
-            ("tail", false) => "pfifo",
-            ("tail", true) => "bfifo",
-            ("head", false) => "pfifo_head_drop",
+            (Policy::Tail, false) => "pfifo",
+            (Policy::Tail, true) => "bfifo",
+            (Policy::Head, false) => "pfifo_head_drop",
             _ => return None,
         },
         (name, _) => name,
@@ -245,10 +246,10 @@ impl Words<'_> {
     /// CAKE's link layer: a keyword, or what was given in its place.
     fn layer(&mut self) {
         let params = &self.spec.params;
-        let layer = params.choice("link_layer");
+        let layer = params.get("link_layer");
         let (overhead, mpu, cells) =
             (params.signed_bytes("overhead"), params.bytes("mpu"), params.get("cells"));
-        if overhead.is_none() || layer != "raw" {
+        if overhead.is_none() || !is_text(layer, "raw") {
             self.text += &format!(" {layer}");
         }
         if let Some(bytes) = overhead {

@@ -1,11 +1,18 @@
 //! What builds the topologies by name: each from a rate in bit/s, a round-trip time in nanoseconds and the values of its keys.
 
 use super::layout::Layout;
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
+use aqm_core::params::Choice;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 
-/// Kinds of links that share a medium.
-pub(super) const ACCESS: [&str; 2] = ["turns", "backoff"];
+choices! {
+    /// Kinds of links that share a medium.
+    pub(super) enum Access {
+        Turns = "turns",
+        Backoff = "backoff",
+    }
+}
 
 /// Links of hosts are this much faster than the bottleneck where they are not meant to be one.
 const ACCESS_FACTOR: u64 = 10;
@@ -142,7 +149,7 @@ pub(super) fn shared_medium(
 
 pub(super) fn bus(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> Result<(), InputError> {
     let &[clients, servers, access] = keys else { unreachable!("it has three keys") };
-    let kind = format!("{} until arrival", ACCESS[access as usize]);
+    let kind = format!("{} until arrival", Access::ALL[access as usize].word());
     layout.sources = names("client", clients);
     layout.sinks = names("server", servers);
     for host in [layout.sources.clone(), layout.sinks.clone()].concat() {

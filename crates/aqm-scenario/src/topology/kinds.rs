@@ -5,6 +5,7 @@ use super::layout::Layout;
 use super::wifi;
 use crate::flows::whole_within;
 use aqm_core::input_error::InputError;
+use aqm_core::params::Choice;
 use aqm_core::units::parse;
 
 /// The largest value of a key that counts.
@@ -103,8 +104,8 @@ const OF_WIFI: &[Key] = &[
     },
     Key {
         name: "line_queue",
-        takes: Takes::Choice(&["fifo", "fq_codel", "test"]),
-        default: "fifo",
+        takes: Takes::Choice(wifi::LineQueue::WORDS),
+        default: wifi::LineQueue::Fifo.word(),
         help: "what waits in front of the line: a FIFO of 1000 packets, fq_codel, or the AQM too",
     },
 ];
@@ -180,8 +181,8 @@ pub const KINDS: &[TopologyKind] = &[
             Key::count("servers", "2", "servers"),
             Key {
                 name: "access",
-                takes: Takes::Choice(&generators::ACCESS),
-                default: generators::ACCESS[0],
+                takes: Takes::Choice(generators::Access::WORDS),
+                default: generators::Access::Turns.word(),
                 help: "in turns, or as on Ethernet: who finds it busy looks again after a random time",
             },
         ],

@@ -1,7 +1,9 @@
 //! Wi-Fi behind a line: `wifi:stations=4:line=50mbit`, or what `--link "wifi ..."` says of its stations.
 
 use super::layout::Layout;
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
+use aqm_core::params::Choice;
 use aqm_path::kind::KindSpec;
 use aqm_path::kinds::KINDS;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
@@ -16,6 +18,17 @@ const SLOW: &str = "ht-mcs0-400ns";
 const FIFO: &str = "fifo limit 1000p";
 /// Links that are no bottleneck have this many times the rate of the fastest station.
 const AT_ONCE: u64 = 1000;
+
+choices! {
+    /// What waits in front of the line.
+    pub(super) enum LineQueue {
+        /// A FIFO of 1000 packets.
+        Fifo = "fifo",
+        FqCoDel = "fq_codel",
+        /// The AQM.
+        Test = "test",
+    }
+}
 
 /// The kind of link with so many stations, the last of them slow; with zero that of the defaults.
 pub(super) fn link_of(count: u64) -> Result<KindSpec, InputError> {
@@ -52,11 +65,11 @@ pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> R
     for station in &stations {
         on_air(layout, station, LinkQueue::Discipline(FIFO.to_owned()))?;
     }
-    let down = match (line, line_queue) {
+    let down = match (line, LineQueue::ALL[line_queue as usize]) {
         (0, _) => LinkQueue::Plain,
-        (_, 0) => LinkQueue::Discipline(FIFO.to_owned()),
-        (_, 1) => LinkQueue::Discipline("fq_codel".to_owned()),
-        _ => LinkQueue::UnderTest,
+        (_, LineQueue::Fifo) => LinkQueue::Discipline(FIFO.to_owned()),
+        (_, LineQueue::FqCoDel) => LinkQueue::Discipline("fq_codel".to_owned()),
+        (_, LineQueue::Test) => LinkQueue::UnderTest,
     };
     let bits = if line == 0 { fast } else { line };
     let link = TopologyLink::new("server", "ap", Some(bits), rtt / 2, down);

@@ -6,11 +6,21 @@ use super::go_back_n::Settings as GoBackN;
 use super::receiver::Receiver;
 use super::registry::RATE_CONTROLS;
 use crate::transport::{EcnMode, TransportSpec, Values, field, to_json};
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
 use aqm_core::units::{Bytes, Rate, Span, Time};
 use std::ops::Deref;
+
+choices! {
+    /// What is done about loss.
+    enum Recovery {
+        Auto = "auto",
+        GoBackN = "gobackn",
+        None = "none",
+    }
+}
 
 /// Keys of every rate-based sender.
 pub static RATE_SENDER: &[ParamSpec] = &[
@@ -22,9 +32,9 @@ pub static RATE_SENDER: &[ParamSpec] = &[
         "bytes of each IP packet, headers included",
         "Ethernet's payload",
     ),
-    ParamSpec::choice(
+    ParamSpec::one_of(
         "ecn",
-        &["classic", "l4s", "off"],
+        &[EcnMode::Classic.word(), EcnMode::L4s.word(), EcnMode::Off.word()],
         "ECN; classic is ECT(0), l4s is ECT(1)",
         "RFC 3168, RFC 9331",
     ),
@@ -46,9 +56,8 @@ pub static RATE_SENDER: &[ParamSpec] = &[
         "the control's source, in proportion to the line",
     )
     .or_auto("in proportion to the line"),
-    ParamSpec::choice(
+    ParamSpec::choice::<Recovery>(
         "recovery",
-        &["auto", "gobackn", "none"],
         "what is done about loss: auto is gobackn for a flow that has a size, none for one without end",
         "InfiniBand, section 9.7; Guo et al., SIGCOMM 2016",
     ),
@@ -153,15 +162,15 @@ impl RateSender {
 
     /// What its packets claim about ECN.
     pub fn ecn(&self) -> EcnMode {
-        EcnMode::of(self.choice("ecn"))
+        self.choice("ecn")
     }
 
     /// How a flow recovers from loss, if it does; `finite`: it has a size.
     pub(crate) fn go_back_n(&self, finite: bool) -> Option<GoBackN> {
         let chosen = match self.choice("recovery") {
-            "gobackn" => true,
-            "auto" => finite,
-            _ => false,
+            Recovery::GoBackN => true,
+            Recovery::Auto => finite,
+            Recovery::None => false,
         };
         chosen.then(|| GoBackN { timeout: self.span("timeout"), repeat: self.span("nak") })
     }

@@ -56,7 +56,7 @@ pub use crate::transport::TransportSpec;
 pub(crate) use config::{STACK, StackConfig, check};
 
 use crate::headers::{UDP, UDP_HEADERS};
-use crate::transport::Values;
+use crate::transport::{EcnMode, Values};
 use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;
 use aqm_core::params::{Kind, ParamSpec, Value};
@@ -83,7 +83,8 @@ pub struct Info {
 }
 
 /// The key of every stack that says what its packets claim about ECN; a stack may put one with other words in its place.
-pub const ECN: ParamSpec = ParamSpec::choice("ecn", &["off"], "the stack sets no ECN field", "the stack");
+pub const ECN: ParamSpec =
+    ParamSpec::one_of("ecn", &[EcnMode::Off.word()], "the stack sets no ECN field", "the stack");
 
 /// The key of every stack that says how long its packets are; a stack may have another default.
 pub const PACKET: ParamSpec = ParamSpec::new(

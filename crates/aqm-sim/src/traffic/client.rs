@@ -46,7 +46,7 @@ pub(super) static KINDS: &[SourceKind] = &[
         summary: "files one after another, with pauses",
         keys: &[SIZE, PAUSE],
         defaults: &[("size", "1mb"), ("pause", "exp(1s)")],
-        constants: &[("exchange", Value::Choice("transfer"))],
+        constants: &[("exchange", Value::Choice(Exchange::Transfer.word()))],
         ..CLIENT
     },
     SourceKind {
@@ -54,7 +54,7 @@ pub(super) static KINDS: &[SourceKind] = &[
         summary: "request and response; the latency of each call is measured",
         keys: &[SIZE, REQUEST, PAUSE],
         defaults: &[("size", "exp(10kb)"), ("pause", "exp(100ms)")],
-        constants: &[("exchange", Value::Choice("rpc"))],
+        constants: &[("exchange", Value::Choice(Exchange::Rpc.word()))],
         ..CLIENT
     },
     SourceKind {
@@ -69,7 +69,7 @@ pub(super) static KINDS: &[SourceKind] = &[
             PAUSE,
         ],
         defaults: &[("size", "lognormal(10kb,1)"), ("pause", "exp(5s)")],
-        constants: &[("exchange", Value::Choice("page"))],
+        constants: &[("exchange", Value::Choice(Exchange::Page.word()))],
         ..CLIENT
     },
     SourceKind {
@@ -82,7 +82,7 @@ pub(super) static KINDS: &[SourceKind] = &[
             PAUSE,
         ],
         defaults: &[("size", "32kb"), ("pause", "100ms")],
-        constants: &[("exchange", Value::Choice("query"))],
+        constants: &[("exchange", Value::Choice(Exchange::Query.word()))],
         ..CLIENT
     },
 ];

@@ -2,6 +2,7 @@
 
 use super::distribution::Distribution;
 use super::workload::MOST_LOAD;
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::units::Span;
 use serde::{Deserialize, Serialize};
@@ -110,18 +111,20 @@ pub struct Video {
     pub buffer_ns: u64,
 }
 
-/// What a round is to its user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Exchange {
-    /// A file.
-    Transfer,
-    /// A remote procedure call.
-    Rpc,
-    /// A web page.
-    Page,
-    /// A query that many servers answer at once (incast).
-    Query,
+choices! {
+    /// What a round is to its user.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Exchange {
+        /// A file.
+        Transfer = "transfer",
+        /// A remote procedure call.
+        Rpc = "rpc",
+        /// A web page.
+        Page = "page",
+        /// A query that many servers answer at once (incast).
+        Query = "query",
+    }
 }
 
 /// Most connections of one client.

@@ -86,9 +86,8 @@ static TCP: &[ParamSpec] = &[
     ParamSpec::flag("ipv6", false, "IPv6 instead of IPv4: 20 bytes more per packet", "RFC 8200"),
 ];
 
-const ECN: ParamSpec = ParamSpec::choice(
+const ECN: ParamSpec = ParamSpec::choice::<EcnMode>(
     "ecn",
-    EcnMode::WORDS,
     "ECN; classic is RFC 3168 (ECT(0)), l4s is RFC 9331 (ECT(1); prague and udp)",
     "RFC 3168, RFC 9331",
 );

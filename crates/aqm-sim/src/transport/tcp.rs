@@ -111,7 +111,7 @@ impl Tcp {
 
     /// Explicit congestion notification.
     pub fn ecn(&self) -> EcnMode {
-        EcnMode::of(self.choice("ecn"))
+        self.choice("ecn")
     }
 
     /// The congestion feedback of the connection.

@@ -1,7 +1,7 @@
 //! The values of declared keys, and their form in a scenario: base units, with the unit in the name.
 
 use aqm_core::input_error::InputError;
-use aqm_core::params::{Child, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean};
+use aqm_core::params::{Child, Choice, Kind, ParamError, ParamSpec, Params, Preset, Value, did_you_mean};
 use aqm_core::units::{Bytes, Rate, Size, Span};
 use serde_json::Value as Json;
 
@@ -28,8 +28,8 @@ impl Values {
         self.of(name).flag(name)
     }
 
-    /// The chosen word.
-    pub fn choice(&self, name: &str) -> &'static str {
+    /// The chosen variant.
+    pub fn choice<C: Choice>(&self, name: &str) -> C {
         self.of(name).choice(name)
     }
 

@@ -1,36 +1,26 @@
 //! The ACK filter: a queued acknowledgment is useless once a later one of its flow acknowledges at least as much.
 
+use crate::choices;
 use crate::packet::{Packet, TcpView};
-
-/// tc-cake(8)'s keywords, the default first.
-pub(super) const WORDS: &[&str] = &["no-ack-filter", "ack-filter", "ack-filter-aggressive"];
 
 const SYN: u8 = 2;
 const ACK: u8 = 16;
 /// ECE and CWR: ECN feedback for the other side (RFC 3168 section 6.1), which must not be lost.
 const ECN: u8 = 64 | 128;
 
-/// Which acknowledgments are dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AckFilter {
-    /// None.
-    Off,
-    /// All but two of a flow.
-    On,
-    /// All but the last.
-    Aggressive,
+choices! {
+    /// Which acknowledgments are dropped, by tc-cake(8)'s keywords.
+    pub(super) enum AckFilter {
+        /// None.
+        Off = "no-ack-filter",
+        /// All but two of a flow.
+        On = "ack-filter",
+        /// All but the last.
+        Aggressive = "ack-filter-aggressive",
+    }
 }
 
 impl AckFilter {
-    /// The filter of a keyword.
-    pub(super) fn new(word: &str) -> AckFilter {
-        match word {
-            "ack-filter" => AckFilter::On,
-            "ack-filter-aggressive" => AckFilter::Aggressive,
-            _ => AckFilter::Off,
-        }
-    }
-
     /// The index in `queue`, from the oldest, of the acknowledgment that `newest` makes redundant.
     ///
     /// Two must be found, so that one remains between the dropped one and `newest`; the aggressive filter needs only

@@ -1,47 +1,39 @@
 //! The size of a packet on the bottleneck's link layer, which may differ from the one that the host sees.
 
+use crate::choices;
 use crate::link::Link;
+use crate::params::Choice;
 
-/// tc-cake(8)'s keywords for link layers, the default first.
-pub(super) const WORDS: &[&str] = &[
-    "raw",
-    "conservative",
-    "pppoa-vcmux",
-    "pppoa-llc",
-    "pppoe-vcmux",
-    "pppoe-llcsnap",
-    "bridged-vcmux",
-    "bridged-llcsnap",
-    "ipoa-vcmux",
-    "ipoa-llcsnap",
-    "pppoe-ptm",
-    "bridged-ptm",
-    "docsis",
-    "ethernet",
-];
-
-/// tc-cake(8)'s keywords for cells.
-pub(super) const CELLS: &[&str] = &["noatm", "atm", "ptm"];
-
-/// How packets are segmented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cells {
-    /// Not at all.
-    None,
-    /// ATM: cells of 53 bytes carry 48.
-    Atm,
-    /// PTM: one byte more for every 64 or part of 64 (ITU G.992.3 annex N has 64b/65b).
-    Ptm,
+choices! {
+    /// tc-cake(8)'s keywords for link layers.
+    pub(super) enum Layer {
+        /// Packets count as they are.
+        Raw = "raw",
+        Conservative = "conservative",
+        PppoaVcmux = "pppoa-vcmux",
+        PppoaLlc = "pppoa-llc",
+        PppoeVcmux = "pppoe-vcmux",
+        PppoeLlcsnap = "pppoe-llcsnap",
+        BridgedVcmux = "bridged-vcmux",
+        BridgedLlcsnap = "bridged-llcsnap",
+        IpoaVcmux = "ipoa-vcmux",
+        IpoaLlcsnap = "ipoa-llcsnap",
+        PppoePtm = "pppoe-ptm",
+        BridgedPtm = "bridged-ptm",
+        Docsis = "docsis",
+        Ethernet = "ethernet",
+    }
 }
 
-impl Cells {
-    /// The cells of a keyword.
-    pub(super) fn keyword(word: &str) -> Cells {
-        match word {
-            "atm" => Cells::Atm,
-            "ptm" => Cells::Ptm,
-            _ => Cells::None,
-        }
+choices! {
+    /// How packets are segmented, by tc-cake(8)'s keywords.
+    pub enum Cells {
+        /// Not at all.
+        None = "noatm",
+        /// ATM: cells of 53 bytes carry 48.
+        Atm = "atm",
+        /// PTM: one byte more for every 64 or part of 64 (ITU G.992.3 annex N has 64b/65b).
+        Ptm = "ptm",
     }
 }
 
@@ -52,28 +44,32 @@ pub struct LinkLayer {
     pub overhead: i32,
     /// Smallest size on the link.
     pub mpu: u32,
-    /// The keyword of its cells.
-    pub cells: &'static str,
+    /// How packets are segmented.
+    pub cells: Cells,
 }
 
 impl LinkLayer {
-    /// That of tc-cake(8)'s keyword; none of `raw`, where packets count as they are.
+    /// That of tc-cake(8)'s keyword; none of `raw`, where packets count as they are, and of other words.
     pub fn keyword(word: &str) -> Option<LinkLayer> {
-        let (overhead, mpu, cells) = match word {
-            "conservative" => (48, 0, "atm"),
-            "pppoa-vcmux" => (10, 0, "atm"),
-            "pppoa-llc" => (14, 0, "atm"),
-            "pppoe-vcmux" => (32, 0, "atm"),
-            "pppoe-llcsnap" => (40, 0, "atm"),
-            "bridged-vcmux" => (24, 0, "atm"),
-            "bridged-llcsnap" => (32, 0, "atm"),
-            "ipoa-vcmux" => (8, 0, "atm"),
-            "ipoa-llcsnap" => (16, 0, "atm"),
-            "pppoe-ptm" => (30, 0, "ptm"),
-            "bridged-ptm" => (22, 0, "ptm"),
-            "docsis" => (18, 64, "noatm"),
-            "ethernet" => (38, 84, "noatm"),
-            _ => return None,
+        Layer::of_word(word).and_then(LinkLayer::of)
+    }
+
+    fn of(layer: Layer) -> Option<LinkLayer> {
+        let (overhead, mpu, cells) = match layer {
+            Layer::Raw => return None,
+            Layer::Conservative => (48, 0, Cells::Atm),
+            Layer::PppoaVcmux => (10, 0, Cells::Atm),
+            Layer::PppoaLlc => (14, 0, Cells::Atm),
+            Layer::PppoeVcmux => (32, 0, Cells::Atm),
+            Layer::PppoeLlcsnap => (40, 0, Cells::Atm),
+            Layer::BridgedVcmux => (24, 0, Cells::Atm),
+            Layer::BridgedLlcsnap => (32, 0, Cells::Atm),
+            Layer::IpoaVcmux => (8, 0, Cells::Atm),
+            Layer::IpoaLlcsnap => (16, 0, Cells::Atm),
+            Layer::PppoePtm => (30, 0, Cells::Ptm),
+            Layer::BridgedPtm => (22, 0, Cells::Ptm),
+            Layer::Docsis => (18, 64, Cells::None),
+            Layer::Ethernet => (38, 84, Cells::None),
         };
         Some(LinkLayer { overhead, mpu, cells })
     }
@@ -93,12 +89,12 @@ pub(super) struct Framing {
 }
 
 impl Framing {
-    /// The framing of a keyword on `link`.
-    pub(super) fn keyword(word: &str, link: &Link) -> Framing {
-        let Some(LinkLayer { overhead, mpu, cells }) = LinkLayer::keyword(word) else {
+    /// The framing of `layer` on `link`.
+    pub(super) fn new(layer: Layer, link: &Link) -> Framing {
+        let Some(LinkLayer { overhead, mpu, cells }) = LinkLayer::of(layer) else {
             return Framing { excluded: 0, overhead: 0, mpu: 0, cells: Cells::None };
         };
-        Framing { excluded: link.overhead, overhead, mpu, cells: Cells::keyword(cells) }
+        Framing { excluded: link.overhead, overhead, mpu, cells }
     }
 
     /// Bytes on the link of a packet of `length`.
@@ -119,30 +115,30 @@ mod tests {
     use super::*;
     use crate::units::Rate;
 
-    fn bytes(word: &str, length: u32) -> u64 {
-        Framing::keyword(word, &Link::new(Rate::from_bits_per_sec(1))).bytes(length)
+    fn bytes(layer: Layer, length: u32) -> u64 {
+        Framing::new(layer, &Link::new(Rate::from_bits_per_sec(1))).bytes(length)
     }
 
     #[test]
     fn a_raw_packet_counts_as_it_is() {
-        assert_eq!([bytes("raw", 0), bytes("raw", 54), bytes("raw", 1514)], [0, 54, 1514]);
+        assert_eq!([bytes(Layer::Raw, 0), bytes(Layer::Raw, 54), bytes(Layer::Raw, 1514)], [0, 54, 1514]);
     }
 
     #[test]
     fn cells_are_counted_whole() {
         // An IP packet of 1500 bytes in ATM cells: 1500 + 48 = 1548 bytes in 33 cells, 33 * 53 = 1749.
-        assert_eq!(bytes("conservative", 1514), 1749);
+        assert_eq!(bytes(Layer::Conservative, 1514), 1749);
         // 40 bytes and PPPoA's 8 just fill a cell; 2 more need another.
-        assert_eq!([bytes("ipoa-vcmux", 54), bytes("pppoa-vcmux", 54)], [53, 106]);
+        assert_eq!([bytes(Layer::IpoaVcmux, 54), bytes(Layer::PppoaVcmux, 54)], [53, 106]);
         // PTM: 1500 + 30 = 1530 bytes are 24 blocks of 64, the last one not full.
-        assert_eq!(bytes("pppoe-ptm", 1514), 1554);
+        assert_eq!(bytes(Layer::PppoePtm, 1514), 1554);
     }
 
     #[test]
     fn short_packets_are_filled_up() {
         // Ethernet: 40 + 38 bytes become 84; 1500 + 38 stay.
-        assert_eq!([bytes("ethernet", 54), bytes("ethernet", 1514)], [84, 1538]);
-        assert_eq!([bytes("docsis", 54), bytes("docsis", 1514)], [64, 1518]);
+        assert_eq!([bytes(Layer::Ethernet, 54), bytes(Layer::Ethernet, 1514)], [84, 1538]);
+        assert_eq!([bytes(Layer::Docsis, 54), bytes(Layer::Docsis, 1514)], [64, 1518]);
     }
 
     #[test]
@@ -154,7 +150,7 @@ mod tests {
     #[test]
     fn every_keyword_has_a_different_meaning() {
         let link = Link::new(Rate::from_bits_per_sec(1));
-        let raw = Framing::keyword("raw", &link);
-        assert!(WORDS[1..].iter().all(|word| Framing::keyword(word, &link) != raw));
+        let raw = Framing::new(Layer::Raw, &link);
+        assert!(Layer::ALL[1..].iter().all(|layer| Framing::new(*layer, &link) != raw));
     }
 }

@@ -1,11 +1,22 @@
 //! What is isolated (flows or hosts), and between which hosts the link is shared first.
 
 use super::sets::Key;
+use crate::choices;
 use crate::packet::Packet;
 
-/// tc-cake(8)'s keywords, the default first.
-pub(super) const WORDS: &[&str] =
-    &["triple-isolate", "flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost"];
+choices! {
+    /// What has a queue of its own, and which hosts share first, by tc-cake(8)'s keywords.
+    pub(super) enum Fairness {
+        Triple = "triple-isolate",
+        Flowblind = "flowblind",
+        SrcHost = "srchost",
+        DstHost = "dsthost",
+        Hosts = "hosts",
+        Flows = "flows",
+        DualSrcHost = "dual-srchost",
+        DualDstHost = "dual-dsthost",
+    }
+}
 
 /// The fields that separate packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,16 +40,16 @@ enum Queues {
 
 impl Isolation {
     /// The isolation of a keyword.
-    pub(super) fn new(word: &str, salt: u64) -> Isolation {
-        let (queues, shared) = match word {
-            "flowblind" => (Queues::Nothing, [false, false]),
-            "srchost" => (Queues::Source, [false, false]),
-            "dsthost" => (Queues::Destination, [false, false]),
-            "hosts" => (Queues::Pair, [false, false]),
-            "flows" => (Queues::Flow, [false, false]),
-            "dual-srchost" => (Queues::Flow, [true, false]),
-            "dual-dsthost" => (Queues::Flow, [false, true]),
-            _ => (Queues::Flow, [true, true]),
+    pub(super) fn new(keyword: Fairness, salt: u64) -> Isolation {
+        let (queues, shared) = match keyword {
+            Fairness::Flowblind => (Queues::Nothing, [false, false]),
+            Fairness::SrcHost => (Queues::Source, [false, false]),
+            Fairness::DstHost => (Queues::Destination, [false, false]),
+            Fairness::Hosts => (Queues::Pair, [false, false]),
+            Fairness::Flows => (Queues::Flow, [false, false]),
+            Fairness::DualSrcHost => (Queues::Flow, [true, false]),
+            Fairness::DualDstHost => (Queues::Flow, [false, true]),
+            Fairness::Triple => (Queues::Flow, [true, true]),
         };
         Isolation { queues, shared, salt }
     }
@@ -68,11 +79,11 @@ mod tests {
     use super::*;
 
     /// Whether two packets with these (flow, source, destination) are in queues of their own.
-    fn apart(word: &str, left: (u64, u32, u32), right: (u64, u32, u32)) -> bool {
+    fn apart(keyword: Fairness, left: (u64, u32, u32), right: (u64, u32, u32)) -> bool {
         let key = |(flow, source, destination)| {
             let mut packet = Packet::new(0, flow, 100);
             (packet.source, packet.destination) = (source, destination);
-            Isolation::new(word, 5).queue(&packet, 1024)
+            Isolation::new(keyword, 5).queue(&packet, 1024)
         };
         key(left) != key(right)
     }
@@ -82,26 +93,26 @@ mod tests {
         let first = (1, 10, 20);
         // Another flow of both hosts, another source, another destination.
         let others = [(2, 10, 20), (2, 11, 20), (2, 10, 21)];
-        for (word, expected) in [
-            ("flowblind", [false, false, false]),
-            ("srchost", [false, true, false]),
-            ("dsthost", [false, false, true]),
-            ("hosts", [false, true, true]),
-            ("flows", [true, true, true]),
-            ("dual-srchost", [true, true, true]),
-            ("dual-dsthost", [true, true, true]),
-            ("triple-isolate", [true, true, true]),
+        for (keyword, expected) in [
+            (Fairness::Flowblind, [false, false, false]),
+            (Fairness::SrcHost, [false, true, false]),
+            (Fairness::DstHost, [false, false, true]),
+            (Fairness::Hosts, [false, true, true]),
+            (Fairness::Flows, [true, true, true]),
+            (Fairness::DualSrcHost, [true, true, true]),
+            (Fairness::DualDstHost, [true, true, true]),
+            (Fairness::Triple, [true, true, true]),
         ] {
-            assert!(WORDS.contains(&word));
-            assert_eq!(others.map(|other| apart(word, first, other)), expected, "{word}");
+            assert_eq!(others.map(|other| apart(keyword, first, other)), expected, "{keyword:?}");
         }
     }
 
     #[test]
     fn hosts_share_only_where_the_keyword_says() {
-        let shared = |word| Isolation::new(word, 0).shared;
-        assert_eq!([shared("flows"), shared("hosts")], [[false, false]; 2]);
-        assert_eq!([shared("dual-srchost"), shared("dual-dsthost")], [[true, false], [false, true]]);
-        assert_eq!(shared("triple-isolate"), [true, true]);
+        use Fairness::{DualDstHost, DualSrcHost, Flows, Hosts, Triple};
+        let shared = |keyword| Isolation::new(keyword, 0).shared;
+        assert_eq!([shared(Flows), shared(Hosts)], [[false, false]; 2]);
+        assert_eq!([shared(DualSrcHost), shared(DualDstHost)], [[true, false], [false, true]]);
+        assert_eq!(shared(Triple), [true, true]);
     }
 }

@@ -1,11 +1,12 @@
 //! CAKE's parameters, and the settings of each tin that follow from them.
 
-use super::acks::{self, AckFilter};
-use super::framing::{self, Cells, Framing};
-use super::isolation;
+use super::acks::AckFilter;
+use super::framing::{Cells, Framing, Layer};
+use super::isolation::Fairness;
 use super::sets::WAYS;
-use super::tins::{self, Share};
+use super::tins::{Keyword, Share};
 use crate::backlog::Backlog;
+use crate::choices;
 use crate::discipline::flow_queueing;
 use crate::law::blue;
 use crate::law::cobalt::{Last, Params as Law};
@@ -31,15 +32,13 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "Set the rate of the shaper to 15/16 of the rate at which packets arrive, four times a second at most",
         "tc-cake(8): off",
     ),
-    ParamSpec::keywords(
+    ParamSpec::keywords::<Direction>(
         "direction",
-        &["egress", "ingress"],
         "What was sent counts for the shaper; with ingress what is dropped too, and each flow keeps two packets",
         "tc-cake(8): egress",
     ),
-    ParamSpec::keywords(
+    ParamSpec::keywords::<Keyword>(
         "tins",
-        tins::WORDS,
         "Classes of traffic by DiffServ code point",
         "tc-cake(8): diffserv3",
     ),
@@ -51,15 +50,13 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "Mask of the firewall mark, here a packet's class, that chooses the tin by number, from one; else DiffServ does",
         "tc-cake(8): none",
     ),
-    ParamSpec::keywords(
+    ParamSpec::keywords::<Fairness>(
         "isolation",
-        isolation::WORDS,
         "What has a queue of its own, and between which hosts the link is shared first",
         "tc-cake(8): triple-isolate",
     ),
-    ParamSpec::keywords(
+    ParamSpec::keywords::<Trip>(
         "path",
-        PATHS,
         "How long the round trips are: 100us, 1ms, 10ms, 30ms, 100ms, 300ms, 1s or 3600s, internet being 100ms",
         "tc-cake(8): internet",
     ),
@@ -72,9 +69,8 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "tc-cake(8)",
     )
     .or_auto("that of path"),
-    ParamSpec::keywords(
+    ParamSpec::keywords::<AckFilter>(
         "acks",
-        acks::WORDS,
         "Which acknowledgments are dropped as redundant",
         "tc-cake(8): none",
     ),
@@ -88,9 +84,8 @@ pub(super) static PARAMS: &[ParamSpec] = &[
         "tc-cake(8), Linux sch_cake",
     )
     .or_auto("bandwidth x rtt x 4, at least 4mb; without bandwidth, as limit says"),
-    ParamSpec::keywords(
+    ParamSpec::keywords::<Layer>(
         "link_layer",
-        framing::WORDS,
         "The link layer of the bottleneck: overhead, mpu and cells together",
         "tc-cake(8): raw, packets count as they are",
     ),
@@ -136,11 +131,29 @@ pub(super) static PARAMS: &[ParamSpec] = &[
 ];
 
 const CELLS: ParamSpec =
-    ParamSpec::keywords("cells", framing::CELLS, "The cells that packets are cut into", "tc-cake(8)");
+    ParamSpec::keywords::<Cells>("cells", "The cells that packets are cut into", "tc-cake(8)");
 
-/// Keywords for round trips; the default first.
-const PATHS: &[&str] =
-    &["internet", "datacentre", "lan", "metro", "regional", "oceanic", "satellite", "interplanetary"];
+choices! {
+    /// On which side of the bottleneck the discipline is.
+    enum Direction {
+        Egress = "egress",
+        Ingress = "ingress",
+    }
+}
+
+choices! {
+    /// How long the round trips are.
+    enum Trip {
+        Internet = "internet",
+        Datacentre = "datacentre",
+        Lan = "lan",
+        Metro = "metro",
+        Regional = "regional",
+        Oceanic = "oceanic",
+        Satellite = "satellite",
+        Interplanetary = "interplanetary",
+    }
+}
 
 /// Bytes of an IEEE 802.1Q tag.
 const VLAN_TAG: i32 = 4;
@@ -188,9 +201,10 @@ impl Settings {
         };
         let limit = params.size("limit").expect("limit has no auto");
         let memory = params.bytes("memlimit").map(Bytes::as_u64);
-        let acks = AckFilter::new(params.choice("acks"));
+        let acks = params.choice("acks");
         let (framing, mtu) = (framing(params, link)?, link.mtu);
-        let (ingress, fwmark) = (params.choice("direction") == "ingress", params.count("fwmark") as u32);
+        let (ingress, fwmark) =
+            (params.choice::<Direction>("direction") == Direction::Ingress, params.count("fwmark") as u32);
         let settings = Settings {
             bandwidth,
             initial: bandwidth,
@@ -250,21 +264,21 @@ pub(super) fn queues(params: &Params) -> Result<usize, ParamError> {
 }
 
 /// The round-trip time of a keyword.
-fn round_trip(word: &str) -> Span {
-    match word {
-        "datacentre" => Span::from_micros(100),
-        "lan" => Span::from_millis(1),
-        "metro" => Span::from_millis(10),
-        "regional" => Span::from_millis(30),
-        "oceanic" => Span::from_millis(300),
-        "satellite" => Span::from_secs(1),
-        "interplanetary" => Span::from_secs(3600),
-        _ => Span::from_millis(100),
+fn round_trip(trip: Trip) -> Span {
+    match trip {
+        Trip::Datacentre => Span::from_micros(100),
+        Trip::Lan => Span::from_millis(1),
+        Trip::Metro => Span::from_millis(10),
+        Trip::Regional => Span::from_millis(30),
+        Trip::Oceanic => Span::from_millis(300),
+        Trip::Satellite => Span::from_secs(1),
+        Trip::Interplanetary => Span::from_secs(3600),
+        Trip::Internet => Span::from_millis(100),
     }
 }
 
 fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
-    let mut framing = Framing::keyword(params.choice("link_layer"), link);
+    let mut framing = Framing::new(params.choice("link_layer"), link);
     if let Some(overhead) = params.signed_bytes("overhead") {
         (framing.overhead, framing.excluded) = (overhead as i32, link.overhead);
     }
@@ -274,8 +288,8 @@ fn framing(params: &Params, link: &Link) -> Result<Framing, ParamError> {
     if let Some(mpu) = params.bytes("mpu") {
         framing.mpu = mpu.as_u64() as u32;
     }
-    if let Value::Choice(word) = params.get("cells") {
-        framing.cells = Cells::keyword(word);
+    if let Some(cells) = params.choice_or_auto("cells") {
+        framing.cells = cells;
     }
     Ok(framing)
 }

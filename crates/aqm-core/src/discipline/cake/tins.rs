@@ -1,11 +1,20 @@
 //! Tins: classes of traffic by DiffServ code point, each with a threshold as a share of the bandwidth.
 
+use crate::choices;
 use crate::packet::Packet;
 use crate::units::Rate;
 use alloc::vec::Vec;
 
-/// tc-cake(8)'s keywords, the default first.
-pub(super) const WORDS: &[&str] = &["diffserv3", "besteffort", "precedence", "diffserv4", "diffserv8"];
+choices! {
+    /// tc-cake(8)'s keywords for tins.
+    pub(super) enum Keyword {
+        Diffserv3 = "diffserv3",
+        BestEffort = "besteffort",
+        Precedence = "precedence",
+        Diffserv4 = "diffserv4",
+        Diffserv8 = "diffserv8",
+    }
+}
 
 /// No threshold is below 64 bytes per second, so that a packet is sent in reasonable time.
 const LEAST_RATE: u64 = 512;
@@ -117,7 +126,7 @@ pub(super) struct Share {
 
 impl Plan {
     /// The tins of a keyword, with `bandwidth`.
-    pub(super) fn new(word: &str, bandwidth: Option<Rate>) -> Plan {
+    pub(super) fn new(keyword: Keyword, bandwidth: Option<Rate>) -> Plan {
         use Rank::{Background, BestEffort, Priority};
         let share = |(numerator, denominator): (u64, u64), weight, rank| Share {
             threshold: bandwidth.map(|rate| {
@@ -141,11 +150,11 @@ impl Plan {
         let whole = share((1, 1), 1024, BestEffort);
         let bulk = share((1, 16), 64, Background);
         let voice = share((1, 4), 256, Priority);
-        let (tin_of, shares) = match word {
-            "besteffort" => (&BEST_EFFORT, alloc::vec![share((1, 1), 65_535, BestEffort)]),
-            "precedence" => (&PRECEDENCE, eight(|tin| if tin == 0 { BestEffort } else { Priority })),
-            "diffserv4" => (&DIFFSERV4, alloc::vec![whole, bulk, share((1, 2), 512, Priority), voice]),
-            "diffserv8" => (
+        let (tin_of, shares) = match keyword {
+            Keyword::BestEffort => (&BEST_EFFORT, alloc::vec![share((1, 1), 65_535, BestEffort)]),
+            Keyword::Precedence => (&PRECEDENCE, eight(|tin| if tin == 0 { BestEffort } else { Priority })),
+            Keyword::Diffserv4 => (&DIFFSERV4, alloc::vec![whole, bulk, share((1, 2), 512, Priority), voice]),
+            Keyword::Diffserv8 => (
                 &DIFFSERV8,
                 eight(|tin| match tin {
                     0 | 1 => Background,
@@ -153,7 +162,7 @@ impl Plan {
                     _ => Priority,
                 }),
             ),
-            _ => (&DIFFSERV3, alloc::vec![whole, bulk, voice]),
+            Keyword::Diffserv3 => (&DIFFSERV3, alloc::vec![whole, bulk, voice]),
         };
         Plan { tin_of, shares }
     }
@@ -178,56 +187,57 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Choice;
 
-    fn tin(word: &str, code_point: usize) -> u8 {
-        Plan::new(word, None).tin_of[code_point]
+    fn tin(keyword: Keyword, code_point: usize) -> u8 {
+        Plan::new(keyword, None).tin_of[code_point]
     }
 
     #[test]
     fn code_points_find_their_tins() {
         // DF, LE, CS1, AF11, AF21, CS3, AF41, CS4, CS5, VA, EF, CS6, CS7, and one that means nothing.
         let points = [0, 1, 8, 10, 18, 24, 34, 32, 40, 44, 46, 48, 56, 63];
-        let tins = |word: &str| points.map(|point| tin(word, point));
-        assert_eq!(tins("besteffort"), [0; 14]);
-        assert_eq!(tins("precedence"), [0, 0, 1, 1, 2, 3, 4, 4, 5, 5, 5, 6, 7, 7]);
-        assert_eq!(tins("diffserv3"), [0, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 0]);
-        assert_eq!(tins("diffserv4"), [0, 1, 1, 0, 2, 2, 2, 3, 3, 3, 3, 3, 3, 0]);
-        assert_eq!(tins("diffserv8"), [2, 0, 1, 1, 4, 3, 3, 6, 6, 6, 6, 7, 7, 2]);
+        let tins = |keyword| points.map(|point| tin(keyword, point));
+        assert_eq!(tins(Keyword::BestEffort), [0; 14]);
+        assert_eq!(tins(Keyword::Precedence), [0, 0, 1, 1, 2, 3, 4, 4, 5, 5, 5, 6, 7, 7]);
+        assert_eq!(tins(Keyword::Diffserv3), [0, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 0]);
+        assert_eq!(tins(Keyword::Diffserv4), [0, 1, 1, 0, 2, 2, 2, 3, 3, 3, 3, 3, 3, 0]);
+        assert_eq!(tins(Keyword::Diffserv8), [2, 0, 1, 1, 4, 3, 3, 6, 6, 6, 6, 7, 7, 2]);
     }
 
     #[test]
     fn a_mark_within_the_mask_goes_before_the_code_point() {
-        let tin = |word: &str, class: u16, mask| {
+        let tin = |keyword, class: u16, mask| {
             let packet = Packet { class, dscp: 46, ..Packet::new(0, 0, 100) };
-            Plan::new(word, None).tin(&packet, mask)
+            Plan::new(keyword, None).tin(&packet, mask)
         };
         // Voice is tin 2 of three; marks from one: bulk, best effort, voice.
-        assert_eq!([0, 1, 2, 3, 4].map(|class| tin("diffserv3", class, 0xf)), [2, 1, 0, 2, 2]);
-        assert_eq!([0x10, 0x20, 0x31].map(|class| tin("diffserv3", class, 0xf0)), [1, 0, 2]);
-        assert_eq!([1, 3].map(|class| tin("diffserv8", class, 0xff)), [0, 2]);
-        assert_eq!((tin("diffserv3", 1, 0), tin("besteffort", 1, 0xff)), (2, 0));
+        assert_eq!([0, 1, 2, 3, 4].map(|class| tin(Keyword::Diffserv3, class, 0xf)), [2, 1, 0, 2, 2]);
+        assert_eq!([0x10, 0x20, 0x31].map(|class| tin(Keyword::Diffserv3, class, 0xf0)), [1, 0, 2]);
+        assert_eq!([1, 3].map(|class| tin(Keyword::Diffserv8, class, 0xff)), [0, 2]);
+        assert_eq!((tin(Keyword::Diffserv3, 1, 0), tin(Keyword::BestEffort, 1, 0xff)), (2, 0));
     }
 
     #[test]
     fn tins_share_the_bandwidth_as_the_manual_says() {
-        let shares = |word: &str| -> Vec<_> {
-            let plan = Plan::new(word, Some(Rate::from_mbit(16)));
+        let shares = |keyword| -> Vec<_> {
+            let plan = Plan::new(keyword, Some(Rate::from_mbit(16)));
             let kbit = |share: &Share| share.threshold.map_or(0, |rate| rate.as_bits_per_sec() / 1000);
             plan.shares.iter().map(|share| (kbit(share), share.weight)).collect()
         };
-        assert_eq!(shares("besteffort"), [(16_000, 65_535)]);
-        assert_eq!(shares("diffserv3"), [(16_000, 1024), (1000, 64), (4000, 256)]);
-        assert_eq!(shares("diffserv4"), [(16_000, 1024), (1000, 64), (8000, 512), (4000, 256)]);
+        assert_eq!(shares(Keyword::BestEffort), [(16_000, 65_535)]);
+        assert_eq!(shares(Keyword::Diffserv3), [(16_000, 1024), (1000, 64), (4000, 256)]);
+        assert_eq!(shares(Keyword::Diffserv4), [(16_000, 1024), (1000, 64), (8000, 512), (4000, 256)]);
         // 16 * (7/8)^2 = 12.25, ... 16 * (7/8)^7 = 6.283; weights are rounded down one after the other.
         let eight = [16_000, 14_000, 12_250, 10_718, 9378, 8206, 7180, 6283];
         let weights = [256, 224, 196, 171, 149, 130, 113, 98];
         let expected: Vec<_> = eight.into_iter().zip(weights).collect();
-        assert_eq!((shares("precedence"), shares("diffserv8")), (expected.clone(), expected));
+        assert_eq!((shares(Keyword::Precedence), shares(Keyword::Diffserv8)), (expected.clone(), expected));
     }
 
     #[test]
     fn no_threshold_is_below_64_bytes_per_second() {
-        let plan = Plan::new("diffserv3", Some(Rate::from_bits_per_sec(4096)));
+        let plan = Plan::new(Keyword::Diffserv3, Some(Rate::from_bits_per_sec(4096)));
         let bits: Vec<_> =
             plan.shares.iter().map(|share| share.threshold.map(Rate::as_bits_per_sec)).collect();
         assert_eq!(bits, [Some(4096), Some(512), Some(1024)]);
@@ -235,13 +245,13 @@ mod tests {
 
     #[test]
     fn every_tin_has_code_points_and_a_share() {
-        for word in WORDS {
-            let plan = Plan::new(word, None);
+        for keyword in Keyword::ALL {
+            let plan = Plan::new(*keyword, None);
             assert!(plan.shares.iter().all(|share| share.threshold.is_none()));
             for tin in 0..plan.shares.len() {
-                assert!(plan.tin_of.iter().any(|of| usize::from(*of) == tin), "{word} {tin}");
+                assert!(plan.tin_of.iter().any(|of| usize::from(*of) == tin), "{keyword:?} {tin}");
             }
-            assert!(plan.tin_of.iter().all(|tin| usize::from(*tin) < plan.shares.len()), "{word}");
+            assert!(plan.tin_of.iter().all(|tin| usize::from(*tin) < plan.shares.len()), "{keyword:?}");
         }
     }
 }

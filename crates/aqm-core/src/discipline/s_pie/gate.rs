@@ -1,5 +1,6 @@
 //! Algorithms 1 and 2: the share test in front of the queue, PIE's controller behind it.
 
+use super::{AlphaDelay, CountAt, CountUnit, EqualShare, GateDelay, QuietRate, Rule, Updates};
 use crate::cx::Cx;
 use crate::discipline::Discipline;
 use crate::discipline::pie;
@@ -11,7 +12,7 @@ use crate::packet::Packet;
 use crate::params::{ParamError, Params};
 use crate::queue::Fifo;
 use crate::signal::{DropReason, MarkReason};
-use crate::sketch::Sketch;
+use crate::sketch::{Sketch, SketchKind};
 use crate::units::{Size, Span, Time};
 use alloc::boxed::Box;
 use core::cmp::Ordering;
@@ -42,7 +43,7 @@ struct Settings {
 /// The law over a sketch of kind `S`: each kind is compiled separately, so that none pays for the others.
 pub(super) struct SPie<S> {
     settings: Settings,
-    kind: &'static str,
+    kind: SketchKind,
     state: State,
     /// PIE is ns-3.27's, in which the paper was simulated.
     ns3: Ns3,
@@ -61,20 +62,23 @@ fn sketch_size(params: &Params) -> (u32, u32) {
 
 fn settings(params: &Params, link: &Link) -> Settings {
     let estimator = pie::estimator(params);
-    let above_threshold = params.choice("updates") == "above_dq_threshold";
+    let above_threshold = params.choice::<Updates>("updates") == Updates::AboveThreshold;
     Settings {
         limit: params.size("limit").expect("limit has no auto"),
         law: Law { estimator: Some(estimator), ..pie::common(params, &pie::MARK_THRESHOLD, link) },
-        unfair: if params.choice("rule") == "text" { Ordering::Greater } else { Ordering::Less },
-        equal_drops: params.choice("equal_share") == "drop",
+        unfair: match params.choice("rule") {
+            Rule::Text => Ordering::Greater,
+            Rule::Algorithm2 => Ordering::Less,
+        },
+        equal_drops: params.choice::<EqualShare>("equal_share") == EqualShare::Drop,
         small_flows_use_p: params.flag("small_flows_use_p"),
         guard: params.flag("guard"),
-        alpha_on_old: params.choice("alpha_delay") == "old",
+        alpha_on_old: params.choice::<AlphaDelay>("alpha_delay") == AlphaDelay::Old,
         update_above: above_threshold.then_some(estimator.threshold),
-        judge_departures: params.choice("gate_delay") == "departure",
-        keeps_rate: params.choice("quiet_rate") == "keep",
-        count_on_arrival: params.choice("count_at") == "enqueue",
-        count_bytes: params.choice("count_unit") == "bytes",
+        judge_departures: params.choice::<GateDelay>("gate_delay") == GateDelay::Departure,
+        keeps_rate: params.choice::<QuietRate>("quiet_rate") == QuietRate::Keep,
+        count_on_arrival: params.choice::<CountAt>("count_at") == CountAt::Enqueue,
+        count_bytes: params.choice::<CountUnit>("count_unit") == CountUnit::Bytes,
         clear_period: params.span("clear_period"),
         ecn: params.flag("ecn"),
     }
@@ -197,7 +201,7 @@ impl<S: Sketch + 'static> Gate for SPie<S> {
     }
 
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
-        if params.choice("sketch") != self.kind {
+        if params.choice::<SketchKind>("sketch") != self.kind {
             return Err(ParamError::relation("sketch", params.get("sketch"), "cannot change while running"));
         }
         let before = core::mem::replace(&mut self.settings, settings(params, &self.link));

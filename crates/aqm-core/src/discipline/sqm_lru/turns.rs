@@ -1,13 +1,23 @@
 //! The scheduler between the two queues.
 
+use crate::choices;
 use crate::params::{Params, PerClass};
 use crate::scheduler::{Drr, Heads, Qfq, Rr, Scfq, Scheduler, Sp};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The words for the schedulers.
-pub(super) const SCHEDULERS: [&str; 6] = ["wrr", "rr", "sp", "drr", "wfq", "qfq"];
+choices! {
+    /// Who goes next.
+    pub(super) enum Order {
+        Wrr = "wrr",
+        Rr = "rr",
+        Sp = "sp",
+        Drr = "drr",
+        Wfq = "wfq",
+        Qfq = "qfq",
+    }
+}
 
 /// Bytes of a round for each unit of weight, and the largest packet that fair queueing starts from: a full frame.
 const FRAME: u32 = 1514;
@@ -15,21 +25,21 @@ const FRAME: u32 = 1514;
 /// One of the schedulers, over two classes.
 pub(super) struct Turns {
     scheduler: Box<dyn Scheduler + Send>,
-    made_of: (&'static str, PerClass),
+    made_of: (Order, PerClass),
 }
 
 impl Turns {
     /// The scheduler that parameters ask for; no class has packets.
     pub(super) fn new(params: &Params) -> Turns {
-        let made_of = (params.choice("scheduler"), params.per_class("weight").clone());
+        let made_of = (params.choice::<Order>("scheduler"), params.per_class("weight").clone());
         let weights: Vec<u32> = (0..2).map(|class| made_of.1.of_class(class) as u32).collect();
         let scheduler: Box<dyn Scheduler + Send> = match made_of.0 {
-            "rr" => Box::new(Rr::new(vec![1, 1])),
-            "sp" => Box::new(Sp::new(2)),
-            "drr" => Box::new(Drr::new(weights.iter().map(|weight| weight * FRAME).collect())),
-            "wfq" => Box::new(Scfq::new(&weights)),
-            "qfq" => Box::new(Qfq::new(&weights, &[FRAME; 2])),
-            _ => Box::new(Rr::new(weights)),
+            Order::Rr => Box::new(Rr::new(vec![1, 1])),
+            Order::Sp => Box::new(Sp::new(2)),
+            Order::Drr => Box::new(Drr::new(weights.iter().map(|weight| weight * FRAME).collect())),
+            Order::Wfq => Box::new(Scfq::new(&weights)),
+            Order::Qfq => Box::new(Qfq::new(&weights, &[FRAME; 2])),
+            Order::Wrr => Box::new(Rr::new(weights)),
         };
         Turns { scheduler, made_of }
     }
@@ -37,7 +47,7 @@ impl Turns {
     /// Restarts if parameters ask for another scheduler, or other weights.
     pub(super) fn adopt(&mut self, params: &Params) {
         let (scheduler, weight) = &self.made_of;
-        if (*scheduler, weight) != (params.choice("scheduler"), params.per_class("weight")) {
+        if (*scheduler, weight) != (params.choice::<Order>("scheduler"), params.per_class("weight")) {
             *self = Turns::new(params);
         }
     }

@@ -5,25 +5,28 @@ use super::super::ampdu::Limits;
 use super::super::aql;
 use super::super::edca::{Access, Rules};
 use super::super::errors::{Errors, ModeTrace};
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::units::Span;
 
-/// What a sender does if no block ACK comes; implementations differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missed {
-    /// The aggregate is sent again, as the hardware of ath9k does.
-    Retransmit,
-    /// It asks for the block ACK, as ns-3 does (`UseExplicitBarAfterMissedBlockAck`).
-    Request,
+choices! {
+    /// What a sender does if no block ACK comes; implementations differ.
+    pub enum Missed {
+        /// The aggregate is sent again, as the hardware of ath9k does.
+        Retransmit = "retransmit",
+        /// It asks for the block ACK, as ns-3 does (`UseExplicitBarAfterMissedBlockAck`).
+        Request = "request",
+    }
 }
 
-/// For whom the driver's next aggregate is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DriverOrder {
-    /// Receivers take turns, as in ath9k before Linux 4.11.
-    Turns,
-    /// Whose oldest packet has waited longest, as in ns-3 (`FcfsWifiQueueScheduler`).
-    Oldest,
+choices! {
+    /// For whom the driver's next aggregate is.
+    pub enum DriverOrder {
+        /// Receivers take turns, as in ath9k before Linux 4.11.
+        Turns = "turns",
+        /// Whose oldest packet has waited longest, as in ns-3 (`FcfsWifiQueueScheduler`).
+        Oldest = "oldest",
+    }
 }
 
 /// A station, and what lies between it and the access point.

@@ -16,6 +16,7 @@ use super::edca::{Access, Countdown, Rules};
 use crate::device::burst::Device;
 use crate::kind::{Capacity, LinkKind, Service, Site};
 use crate::placement::Placed;
+use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Params, Value};
 use aqm_core::units::{Bytes, Rate, Span};
@@ -34,9 +35,8 @@ pub static KIND: LinkKind = LinkKind {
             "the stations: their rates in both directions, and how packets are lost",
             "USENIX ATC 2017: two fast stations and a slow one",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Band>(
             "band",
-            &["5ghz", "2.4ghz"],
             "the band, on which SIFS depends",
             "IEEE 802.11-2020, 17.4.4, 19.4.4",
         ),
@@ -96,9 +96,8 @@ pub static KIND: LinkKind = LinkKind {
             "how old a packet becomes below the discipline before it is given up",
             "dot11EDCATableMSDULifetime: 500 TU (IEEE 802.11-2020, 9.4.2.28)",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Missed>(
             "missed",
-            &["retransmit", "request"],
             "what follows a missed block ACK: the aggregate again, or a request for the block ACK",
             "retransmit: ath9k; request: ns-3 (UseExplicitBarAfterMissedBlockAck)",
         ),
@@ -135,27 +134,24 @@ pub static KIND: LinkKind = LinkKind {
             "packets in the queue of the driver, below a discipline that has no queue for each station",
             "ath9k before Linux 4.11: ATH_MAX_QDEPTH, a quarter of 512 buffers less five",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<DriverOrder>(
             "order",
-            &["turns", "oldest"],
             "the order in which the driver serves stations: in turn, or the oldest packet first",
             "turns: ath9k; oldest: ns-3 (FcfsWifiQueueScheduler)",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Contends>(
             "ap_edca",
-            ACCESSES,
             "how the access point contends",
             "hostapd's tx_queue_data0 to 3",
         ),
-        ParamSpec::choice(
+        ParamSpec::one_of(
             "station_edca",
-            &["station", "ap", "dcf"],
+            &[Contends::Station.word(), Contends::AccessPoint.word(), Contends::Dcf.word()],
             "how stations contend",
             "IEEE 802.11-2020, table 9-155",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Mapping>(
             "dscp_map",
-            &["rfc8325", "precedence", "none"],
             "which access category a packet has by its DiffServ code point; none: all are best effort",
             "RFC 8325, and Linux since 6.8; precedence, the upper three bits: Linux before",
         ),
@@ -165,9 +161,8 @@ pub static KIND: LinkKind = LinkKind {
             "whether those wait longer who could not decode a frame",
             "IEEE 802.11-2020, 10.3.2.3.7",
         ),
-        ParamSpec::choice(
+        ParamSpec::choice::<Countdown>(
             "countdown",
-            &["start", "end"],
             "when a slot of the backoff is counted: at its start, or at its end if it was idle",
             "start: EDCA (IEEE 802.11-2020, 10.22.2.4) and Bianchi; end: DCF (10.3.4.3)",
         ),
@@ -203,7 +198,14 @@ pub static KIND: LinkKind = LinkKind {
     service: Service::Bursts(build),
 };
 
-const ACCESSES: &[&str] = &["ap", "station", "dcf"];
+choices! {
+    /// How a sender contends.
+    enum Contends {
+        AccessPoint = "ap",
+        Station = "station",
+        Dcf = "dcf",
+    }
+}
 
 /// The stations of a kind's parameters: they were read before.
 fn stations_of(params: &Params) -> Vec<Named> {
@@ -217,7 +219,7 @@ pub fn names(params: &Params) -> Vec<String> {
 
 /// The access category of each code point.
 pub fn dscp_map(params: &Params) -> Mapping {
-    params.choice("dscp_map").parse().expect("its words are those of a mapping")
+    params.choice("dscp_map")
 }
 
 /// What the fastest station can get at most: the data rate of its mode.
@@ -237,29 +239,20 @@ fn usual(params: &Params) -> Rate {
     Rate::from_bits_per_sec((1.5 * harmonic) as u64)
 }
 
-fn accesses(name: &str) -> [Access; 4] {
-    match name {
-        "ap" => Access::ACCESS_POINT,
-        "dcf" => [Access::DCF; 4],
-        _ => Access::STATION,
+fn accesses(contends: Contends) -> [Access; 4] {
+    match contends {
+        Contends::AccessPoint => Access::ACCESS_POINT,
+        Contends::Dcf => [Access::DCF; 4],
+        Contends::Station => Access::STATION,
     }
 }
 
 /// The channel that the parameters describe; where the discipline sits is the host's to say.
 fn config(params: &Params, placed: Placed) -> Config {
     let bytes = |name| params.bytes(name).map_or(0, Bytes::as_u64);
-    let band = if params.choice("band") == "2.4ghz" { Band::Ghz2_4 } else { Band::Ghz5 };
     Config {
-        timing: Timing::of(band),
-        rules: Rules {
-            countdown: if params.choice("countdown") == "end" {
-                Countdown::AtEnd
-            } else {
-                Countdown::AtStart
-            },
-            eifs: params.flag("eifs"),
-            ..Rules::default()
-        },
+        timing: Timing::of(params.choice("band")),
+        rules: Rules { countdown: params.choice("countdown"), eifs: params.flag("eifs"), ..Rules::default() },
         access_point: accesses(params.choice("ap_edca")),
         stations: accesses(params.choice("station_edca")),
         limits: Limits {
@@ -271,12 +264,12 @@ fn config(params: &Params, placed: Placed) -> Config {
         window: params.count("window") as u16,
         retries: params.count("retries") as u8,
         lifetime: params.span("lifetime"),
-        missed: if params.choice("missed") == "request" { Missed::Request } else { Missed::Retransmit },
+        missed: params.choice("missed"),
         response_loss: params.number("response_loss"),
         rts_above: params.bytes("rts_above").map(Bytes::as_u64),
         hardware: params.count("hardware") as u8,
         driver: if placed.is_above { params.count("driver") as u32 } else { 0 },
-        order: if params.choice("order") == "oldest" { DriverOrder::Oldest } else { DriverOrder::Turns },
+        order: params.choice("order"),
         aql: placed.is_limited.then(|| aql::Limits {
             low: params.span("aql_low"),
             high: params.span("aql_high"),

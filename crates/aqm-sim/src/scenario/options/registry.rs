@@ -6,6 +6,7 @@
 use super::declaration::{Form, NONE, OptionSpec, Section};
 use crate::scenario::flows::FlowGroup;
 use crate::scenario::topology::Topology;
+use aqm_core::params::Choice;
 use aqm_path::placement::Placement;
 use aqm_path::wire::{Impairments, Loss, Reorder, Slots};
 use serde::{Deserialize, Serialize};
@@ -111,7 +112,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     .to("device_ring_packets"),
     OptionSpec::new(
         "placement",
-        Form::Choice(&["above", "integrated", "limited"]),
+        Form::Choice(Placement::WORDS),
         "auto",
         "WHERE",
         "Wi-Fi: above the driver's queue, integrated with a queue for each station, or limited by airtime",
@@ -119,7 +120,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     .or_null()
     .to("placement")
     .left_out()
-    .as_in("integrated")
+    .as_in(Placement::Integrated.word())
     .from("auto: in its place where the AQM has a queue for each station, else above"),
     OptionSpec::new(
         "access_rate",

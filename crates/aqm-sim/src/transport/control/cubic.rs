@@ -6,7 +6,9 @@
 
 use super::controller::{Controller, Info};
 use super::cubic_count::{BETA, C, CubicCount};
+use crate::transport::rules::HyStartRule;
 use crate::transport::window::{Acked, Window};
+use aqm_core::choices;
 use aqm_core::params::{ParamSpec, Preset, Value};
 use aqm_core::units::{Span, Time};
 
@@ -15,9 +17,8 @@ pub(super) static INFO: Info = Info {
     name: "cubic",
     summary: "TCP CUBIC (RFC 9438)",
     reference: "RFC 9438",
-    params: &[ParamSpec::choice(
+    params: &[ParamSpec::choice::<Growth>(
         "growth",
-        &["curve", "count"],
         "by the curve of RFC 9438, or by one segment for a whole number of acknowledged ones, as in the first paper",
         "RFC 9438; Ha, Rhee, Xu 2008, algorithm 1; Linux: count (bictcp_update)",
     )],
@@ -27,22 +28,30 @@ pub(super) static INFO: Info = Info {
             source: "Linux 6.12 net/ipv4/tcp_cubic.c: bictcp_update, tcp_friendliness=1, hystart=1, hystart_detect=3 \
                      (hystart_update; its rounds as since 6.14)",
             values: &[
-                ("slow_start.hystart", Value::Choice("classic_first")),
-                ("growth", Value::Choice("count")),
+                ("slow_start.hystart", Value::Choice(HyStartRule::ClassicFirst.word())),
+                ("growth", Value::Choice(Growth::Count.word())),
             ],
         },
         Preset {
             name: "ns3",
             source: "ns-3.44 src/internet/model/tcp-cubic.cc: HyStart true. Deviation: that is the classic HyStart",
-            values: &[("slow_start.hystart", Value::Choice("plusplus"))],
+            values: &[("slow_start.hystart", Value::Choice(HyStartRule::PlusPlus.word()))],
         },
     ],
     build: |values, _, _| match values.choice("growth") {
-        "count" => Box::new(CubicCount::default()),
-        _ => Box::new(Cubic::default()),
+        Growth::Count => Box::new(CubicCount::default()),
+        Growth::Curve => Box::new(Cubic::default()),
     },
     ..Info::USUAL
 };
+
+choices! {
+    /// How the window grows.
+    enum Growth {
+        Curve = "curve",
+        Count = "count",
+    }
+}
 
 /// RFC 9438 section 4.3: additive increase that makes the Reno-friendly estimate as aggressive as Reno.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);

@@ -3,6 +3,7 @@
 use super::controller::{Controller, Info};
 use super::hystart::SlowStart;
 use crate::transport::relation::Relation;
+use crate::transport::rules::{HyStartRule, Reduced};
 use crate::transport::window::{Acked, Window};
 use aqm_core::params::{ParamSpec, Preset, Value};
 
@@ -18,14 +19,14 @@ pub(super) static INFO: Info = Info {
         "RFC 3465",
     )],
     relations: &[
-        Relation { given: ("slow_start.hystart", "plusplus"), needs: ("abc", "on") },
-        Relation { given: ("slow_start.hystart", "classic"), needs: ("abc", "on") },
-        Relation { given: ("slow_start.hystart", "classic_first"), needs: ("abc", "on") },
+        Relation { given: ("slow_start.hystart", HyStartRule::PlusPlus.word()), needs: ("abc", "on") },
+        Relation { given: ("slow_start.hystart", HyStartRule::Classic.word()), needs: ("abc", "on") },
+        Relation { given: ("slow_start.hystart", HyStartRule::ClassicFirst.word()), needs: ("abc", "on") },
     ],
     profiles: &[Preset {
         name: "ns3",
         source: "ns-3.44 src/internet/model/tcp-congestion-ops.cc (TcpNewReno), tcp-socket-base.cc",
-        values: &[("abc", Value::Flag(false)), ("recovery.ssthresh", Value::Choice("pipe"))],
+        values: &[("abc", Value::Flag(false)), ("recovery.ssthresh", Value::Choice(Reduced::Pipe.word()))],
     }],
     build: |values, _, _| Box::new(Newreno::new(!values.flag("abc"))),
     ..Info::USUAL

@@ -4,6 +4,7 @@
 use super::group::Group;
 use crate::transport::relation::Relation;
 use crate::transport::values::Values;
+use aqm_core::choices;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Size, Span};
 
@@ -12,15 +13,22 @@ pub(super) const GROUP: Group = Group {
     summary: "ns-3's OnOffApplication and its socket",
     keys: KEYS,
     of_profiles: false,
-    relations: &[Relation { given: ("app.connect", "ahead"), needs: ("handshake", "on") }],
+    relations: &[Relation { given: ("app.connect", Connect::Ahead.word()), needs: ("handshake", "on") }],
     linux: &[],
     ns3: &[],
 };
 
+choices! {
+    /// When a source connects.
+    enum Connect {
+        ToWrite = "to_write",
+        Ahead = "ahead",
+    }
+}
+
 const KEYS: &[ParamSpec] = &[
-    ParamSpec::choice(
+    ParamSpec::choice::<Connect>(
         "app.connect",
-        &["to_write", "ahead"],
         "whether a source connects with its first write, or ahead of it: then the first write comes a gap later",
         "ns-3's OnOffApplication connects when it starts, and writes once its rate has made up a packet",
     ),
@@ -74,7 +82,7 @@ pub(crate) struct AppRules {
 impl AppRules {
     pub(crate) fn of(values: &Values) -> AppRules {
         AppRules {
-            connects_ahead: values.choice("app.connect") == "ahead",
+            connects_ahead: values.choice::<Connect>("app.connect") == Connect::Ahead,
             listen: values.span("app.listen"),
             arp: values.span("app.arp"),
             write: values.bytes("app.write").map(|bytes| bytes.as_u64() as u32),

@@ -3,6 +3,7 @@
 use super::group::Group;
 use crate::transport::relation::Relation;
 use crate::transport::values::Values;
+use aqm_core::choices;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Span;
 
@@ -14,23 +15,23 @@ pub(super) const GROUP: Group = Group {
     relations: &[
         Relation { given: ("recovery.rack", "on"), needs: SACK },
         Relation { given: ("recovery.reenter", "on"), needs: SACK },
-        Relation { given: ("recovery.ssthresh", "pipe"), needs: SACK },
+        Relation { given: ("recovery.ssthresh", Reduced::Pipe.word()), needs: SACK },
         Relation { given: ("recovery.prr", "on"), needs: SACK },
         Relation { given: ("recovery.frto", "on"), needs: SACK },
     ],
     linux: &[
         ("recovery.rack", Value::Flag(true)),
         ("recovery.reenter", Value::Flag(true)),
-        ("recovery.ssthresh", Value::Choice("cwnd")),
+        ("recovery.ssthresh", Value::Choice(Reduced::Cwnd.word())),
         ("recovery.ssthresh_on_lost_rtx", Value::Flag(false)),
-        ("recovery.cwnd_unit", Value::Choice("segments")),
+        ("recovery.cwnd_unit", Value::Choice(CwndUnit::Segments.word())),
         ("recovery.prr", Value::Flag(true)),
         ("recovery.prr_on_ecn", Value::Flag(true)),
         ("recovery.prr_on_timer", Value::Flag(true)),
         ("recovery.safeack", Value::Flag(true)),
         ("recovery.eifel", Value::Flag(true)),
         ("recovery.frto", Value::Flag(true)),
-        ("recovery.minrto_bounds", Value::Choice("rttvar")),
+        ("recovery.minrto_bounds", Value::Choice(MinRtoBounds::RttVar.word())),
         ("recovery.syn_loss", Value::Flag(false)),
         ("recovery.ecn_fallback", Value::Flag(true)),
     ],
@@ -47,9 +48,8 @@ const KEYS: &[ParamSpec] = &[
         "begin another recovery where one ends and later segments are known to be lost; needs sack",
         "RFC 5681 section 4.3; Linux: on (tcp_time_to_recover)",
     ),
-    ParamSpec::choice(
+    ParamSpec::choice::<Reduced>(
         "recovery.ssthresh",
-        &["flight", "pipe", "cwnd"],
         "base of ssthresh: FlightSize, at losses RFC 6675's pipe as in ns-3 (needs sack), or cwnd",
         "RFC 5681 equation 4; RFC 6675; Linux: cwnd (tcp_reno_ssthresh)",
     ),
@@ -59,9 +59,8 @@ const KEYS: &[ParamSpec] = &[
         "reduce ssthresh again when a retransmission is lost or the RTO fires during recovery",
         "RFC 5681 sections 3.1 and 4.3; Linux: off (tcp_enter_loss)",
     ),
-    ParamSpec::choice(
+    ParamSpec::choice::<CwndUnit>(
         "recovery.cwnd_unit",
-        &["bytes", "segments"],
         "unit of reductions and of PRR; in segments a half of 5 is 2, and a started segment is sent",
         "RFC 5681 section 2; Linux: segments (snd_cwnd)",
     ),
@@ -91,9 +90,8 @@ const KEYS: &[ParamSpec] = &[
         "send new data after a timeout, to find out whether it was spurious; needs sack",
         "RFC 5682; Linux: on (tcp_process_loss)",
     ),
-    ParamSpec::choice(
+    ParamSpec::choice::<MinRtoBounds>(
         "recovery.minrto_bounds",
-        &["rto", "rttvar"],
         "what minrto bounds: the whole RTO, or its variance term",
         "RFC 6298 section 2.4; Linux: rttvar (tcp_rtt_estimator)",
     ),
@@ -125,6 +123,22 @@ const KEYS: &[ParamSpec] = &[
     ),
 ];
 
+choices! {
+    /// What reductions and PRR count.
+    enum CwndUnit {
+        Bytes = "bytes",
+        Segments = "segments",
+    }
+}
+
+choices! {
+    /// What `minrto` bounds.
+    enum MinRtoBounds {
+        Rto = "rto",
+        RttVar = "rttvar",
+    }
+}
+
 /// The rules of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct RecoveryRules {
@@ -148,15 +162,16 @@ pub(crate) struct RecoveryRules {
     pub(crate) ect_syn: bool,
 }
 
-/// What congestion reduces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reduced {
-    /// FlightSize: all data outstanding.
-    Flight,
-    /// At a loss what is believed to be in the network, else as `Flight`.
-    Pipe,
-    /// The window, used or not.
-    Cwnd,
+choices! {
+    /// What congestion reduces.
+    pub(crate) enum Reduced {
+        /// FlightSize: all data outstanding.
+        Flight = "flight",
+        /// At a loss what is believed to be in the network, else as `Flight`.
+        Pipe = "pipe",
+        /// The window, used or not.
+        Cwnd = "cwnd",
+    }
 }
 
 impl RecoveryRules {
@@ -164,20 +179,17 @@ impl RecoveryRules {
         RecoveryRules {
             rack: values.flag("recovery.rack"),
             reenter: values.flag("recovery.reenter"),
-            ssthresh: match values.choice("recovery.ssthresh") {
-                "pipe" => Reduced::Pipe,
-                "cwnd" => Reduced::Cwnd,
-                _ => Reduced::Flight,
-            },
+            ssthresh: values.choice("recovery.ssthresh"),
             ssthresh_on_lost_rtx: values.flag("recovery.ssthresh_on_lost_rtx"),
-            whole_segments: values.choice("recovery.cwnd_unit") == "segments",
+            whole_segments: values.choice::<CwndUnit>("recovery.cwnd_unit") == CwndUnit::Segments,
             prr: values.flag("recovery.prr"),
             prr_on_ecn: values.flag("recovery.prr_on_ecn"),
             prr_on_timer: values.flag("recovery.prr_on_timer"),
             safeack: values.flag("recovery.safeack"),
             eifel: values.flag("recovery.eifel"),
             frto: values.flag("recovery.frto"),
-            minrto_bounds_rttvar: values.choice("recovery.minrto_bounds") == "rttvar",
+            minrto_bounds_rttvar: values.choice::<MinRtoBounds>("recovery.minrto_bounds")
+                == MinRtoBounds::RttVar,
             syn_rto: values.span("recovery.syn_rto"),
             syn_loss: values.flag("recovery.syn_loss"),
             ecn_fallback: values.flag("recovery.ecn_fallback"),

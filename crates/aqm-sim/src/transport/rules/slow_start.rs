@@ -2,6 +2,7 @@
 
 use super::group::Group;
 use crate::transport::values::Values;
+use aqm_core::choices;
 use aqm_core::params::{Kind, ParamSpec, Value};
 
 pub(super) const GROUP: Group = Group {
@@ -15,9 +16,8 @@ pub(super) const GROUP: Group = Group {
 };
 
 const KEYS: &[ParamSpec] = &[
-    ParamSpec::choice(
+    ParamSpec::choice::<HyStartRule>(
         "slow_start.hystart",
-        &["off", "plusplus", "classic", "classic_first"],
         "leave slow start before a loss: HyStart++ (plusplus, first slow start), or by trains of ACKs and delays in rounds from 16 segments on (classic) or from the first ACK on (classic_first)",
         "RFC 9406; Ha, Rhee 2008; Linux's CUBIC: classic_first (hystart_update), 5.16 to 6.13 classic",
     ),
@@ -46,26 +46,22 @@ pub(crate) struct SlowStartRules {
     pub(crate) acked_sacked: bool,
 }
 
-/// How slow start ends before a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HyStartRule {
-    Off,
-    PlusPlus,
-    /// Rounds begin at 16 segments.
-    Classic,
-    /// Rounds begin with the first ACK.
-    ClassicFirst,
+choices! {
+    /// How slow start ends before a loss.
+    pub(crate) enum HyStartRule {
+        Off = "off",
+        PlusPlus = "plusplus",
+        /// Rounds begin at 16 segments.
+        Classic = "classic",
+        /// Rounds begin with the first ACK.
+        ClassicFirst = "classic_first",
+    }
 }
 
 impl SlowStartRules {
     pub(crate) fn of(values: &Values) -> SlowStartRules {
         SlowStartRules {
-            hystart: match values.choice("slow_start.hystart") {
-                "plusplus" => HyStartRule::PlusPlus,
-                "classic" => HyStartRule::Classic,
-                "classic_first" => HyStartRule::ClassicFirst,
-                _ => HyStartRule::Off,
-            },
+            hystart: values.choice("slow_start.hystart"),
             abc_limit: Some(values.count("slow_start.abc_limit")).filter(|&limit| limit > 0),
             acked_sacked: values.flag("slow_start.acked_sacked"),
         }

@@ -5,7 +5,7 @@ use crate::counters::Counters;
 use crate::packet::{Ecn, Packet};
 use crate::paused::PausedClasses;
 use crate::random::Random;
-use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer, Relay};
 use crate::stations::NextHop;
 use crate::units::Time;
 
@@ -28,31 +28,6 @@ pub(crate) struct Shell {
     pub(crate) next_hop: NextHop,
     /// Whether either of the two keeps packets from leaving: one test for each dequeue.
     pub(crate) restricted: bool,
-}
-
-/// Tells the host by its own numbers of next hops.
-struct AtStation<'a> {
-    observer: &'a mut dyn Observer,
-    first: u8,
-}
-
-impl Observer for AtStation<'_> {
-    fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint) {
-        let station = self.first + packet.station;
-        self.observer.on_drop(Packet { station, ..packet }, reason, point);
-    }
-
-    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
-        self.observer.on_mark(packet, reason);
-    }
-
-    fn on_classify(&mut self, packet: &Packet, kind: FlowKind, read: u64) {
-        self.observer.on_classify(packet, kind, read);
-    }
-
-    fn on_emit(&mut self, emission: Emission) {
-        self.observer.on_emit(emission);
-    }
 }
 
 impl Cx<'_> {
@@ -78,7 +53,10 @@ impl Cx<'_> {
         ask: impl FnOnce(&mut Cx<'_>) -> R,
     ) -> R {
         let own = core::mem::replace(&mut self.shell.next_hop, next_hop);
-        let mut observer = AtStation { observer: &mut *self.observer, first };
+        let on_drop = |host: &mut dyn Observer, packet: Packet, reason, point| {
+            host.on_drop(Packet { station: first + packet.station, ..packet }, reason, point);
+        };
+        let mut observer = Relay { observer: &mut *self.observer, on_drop };
         let (now, point) = (self.now, self.point);
         let answer = ask(&mut Cx { now, point, observer: &mut observer, shell: &mut *self.shell });
         self.shell.next_hop = own;

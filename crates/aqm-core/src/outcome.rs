@@ -1,10 +1,9 @@
 //! What became of a packet that arrived, as Linux' `enqueue` returns it (`NET_XMIT_SUCCESS`, `NET_XMIT_CN`,
 //! `NET_XMIT_DROP`).
 
-use crate::classifier::FlowKind;
 use crate::packet::Packet;
 use crate::qdisc::Qdisc;
-use crate::signal::{DropPoint, DropReason, Emission, MarkReason, Observer};
+use crate::signal::{DropReason, Observer, Relay};
 use crate::units::Time;
 
 /// What became of a packet that arrived.
@@ -39,39 +38,17 @@ impl Qdisc {
     /// assert_eq!(arrive(2), Outcome::Dropped(DropReason::Overlimit));
     /// ```
     pub fn enqueue_outcome(&mut self, packet: Packet, now: Time, observer: &mut dyn Observer) -> Outcome {
-        let mut witness = Witness { observer, cookie: packet.cookie, outcome: Outcome::Queued };
-        self.enqueue(packet, now, &mut witness);
-        witness.outcome
-    }
-}
-
-/// Watches the drops while a packet arrives, and passes all on.
-struct Witness<'a> {
-    observer: &'a mut dyn Observer,
-    cookie: u64,
-    outcome: Outcome,
-}
-
-impl Observer for Witness<'_> {
-    fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint) {
-        self.outcome = match self.outcome {
-            Outcome::Dropped(first) => Outcome::Dropped(first),
-            _ if packet.cookie == self.cookie => Outcome::Dropped(reason),
-            _ => Outcome::QueuedDroppingOthers,
+        let (cookie, mut outcome) = (packet.cookie, Outcome::Queued);
+        let on_drop = |host: &mut dyn Observer, dropped: Packet, reason, point| {
+            outcome = match outcome {
+                Outcome::Dropped(first) => Outcome::Dropped(first),
+                _ if dropped.cookie == cookie => Outcome::Dropped(reason),
+                _ => Outcome::QueuedDroppingOthers,
+            };
+            host.on_drop(dropped, reason, point);
         };
-        self.observer.on_drop(packet, reason, point);
-    }
-
-    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
-        self.observer.on_mark(packet, reason);
-    }
-
-    fn on_classify(&mut self, packet: &Packet, kind: FlowKind, read: u64) {
-        self.observer.on_classify(packet, kind, read);
-    }
-
-    fn on_emit(&mut self, emission: Emission) {
-        self.observer.on_emit(emission);
+        self.enqueue(packet, now, &mut Relay { observer, on_drop });
+        outcome
     }
 }
 
@@ -82,6 +59,7 @@ mod tests {
     use crate::random::Random;
     use crate::registry::DISCIPLINES;
     use crate::signal::Unobserved;
+    use crate::signal::{DropPoint, Emission};
     use crate::spec::Spec;
     use crate::units::Rate;
     use alloc::vec::Vec;

@@ -134,6 +134,30 @@ pub trait Observer {
     fn on_emit(&mut self, emission: Emission);
 }
 
+/// Passes on what an observer is told; drops by a function of its own.
+pub(crate) struct Relay<'a, D> {
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) on_drop: D,
+}
+
+impl<D: FnMut(&mut dyn Observer, Packet, DropReason, DropPoint)> Observer for Relay<'_, D> {
+    fn on_drop(&mut self, packet: Packet, reason: DropReason, point: DropPoint) {
+        (self.on_drop)(self.observer, packet, reason, point);
+    }
+
+    fn on_mark(&mut self, packet: &Packet, reason: MarkReason) {
+        self.observer.on_mark(packet, reason);
+    }
+
+    fn on_classify(&mut self, packet: &Packet, kind: FlowKind, read: u64) {
+        self.observer.on_classify(packet, kind, read);
+    }
+
+    fn on_emit(&mut self, emission: Emission) {
+        self.observer.on_emit(emission);
+    }
+}
+
 /// Ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;

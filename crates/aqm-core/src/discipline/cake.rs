@@ -305,11 +305,7 @@ impl Discipline for Cake {
             ("fwmark", settings.fwmark != self.settings.fwmark),
         ] {
             if changed {
-                return Err(ParamError::relation(
-                    name,
-                    params.get(name),
-                    "cannot change while packets may wait",
-                ));
+                return Err(ParamError::while_packets_wait(name, params.get(name)));
             }
         }
         let autorate = params.flag("autorate_ingress");

@@ -349,8 +349,7 @@ impl<S: Scheduler> Classful<S> {
         let wanted = (self.layout.classes)(params);
         let count = wanted.len();
         if count != self.classes.len() {
-            let problem = "cannot change while packets may wait";
-            return Err(ParamError::relation(self.layout.counted, count, problem));
+            return Err(ParamError::while_packets_wait(self.layout.counted, count));
         }
         for (class, inside) in self.classes.iter().zip(&wanted) {
             if class.inside.spec.name != inside.spec.name {

@@ -592,11 +592,7 @@ impl Discipline for DualPi2 {
         let settings = settings(params)?;
         if settings.any_ect != self.settings.any_ect {
             // A flow that changes queues overtakes its own packets.
-            return Err(ParamError::relation(
-                "l4s",
-                params.get("l4s"),
-                "cannot change while packets may wait",
-            ));
+            return Err(ParamError::while_packets_wait("l4s", params.get("l4s")));
         }
         if (settings.min_qlen_step > 0) != (self.settings.min_qlen_step > 0) {
             // What the packets that wait found is not known.

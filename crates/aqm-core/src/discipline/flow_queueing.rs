@@ -205,7 +205,7 @@ impl<L: FlowLaw> Discipline for FlowQueueing<L> {
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let flows = params.count("flows");
         if flows != self.flows.len() as u64 {
-            return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
+            return Err(ParamError::while_packets_wait("flows", flows));
         }
         self.settings = settings(params);
         self.law.change(params, &self.link);

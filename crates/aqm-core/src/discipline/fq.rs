@@ -405,7 +405,7 @@ impl Discipline for Fq {
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         if queues(params) != self.flows.len() {
             let mask = params.count("orphan_mask");
-            return Err(ParamError::relation("orphan_mask", mask, "cannot change while packets may wait"));
+            return Err(ParamError::while_packets_wait("orphan_mask", mask));
         }
         self.settings = settings(params);
         while self.pool.backlog().exceeds(self.settings.limit) {

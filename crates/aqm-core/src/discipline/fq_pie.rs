@@ -332,7 +332,7 @@ impl Discipline for FqPie {
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let flows = params.count("flows");
         if flows != self.flows.len() as u64 {
-            return Err(ParamError::relation("flows", flows, "cannot change while packets may wait"));
+            return Err(ParamError::while_packets_wait("flows", flows));
         }
         let linux = params.choice::<Code>("code") == Code::Linux;
         if linux != self.is_linux() {

@@ -327,8 +327,7 @@ impl Discipline for MqEcn {
     fn change(&mut self, params: &Params, cx: &mut Cx<'_>) -> Result<(), ParamError> {
         let settings = settings(params);
         if settings.quanta.len() != self.classes.len() {
-            let problem = "cannot change while packets may wait";
-            return Err(ParamError::relation("classes", settings.quanta.len(), problem));
+            return Err(ParamError::while_packets_wait("classes", settings.quanta.len()));
         }
         self.scheduler.set_quanta(&settings.quanta);
         self.settings = settings;

@@ -30,6 +30,11 @@ impl ParamError {
         }
     }
 
+    /// What `param` decides cannot be otherwise for packets that wait.
+    pub fn while_packets_wait(param: &str, value: impl ToString) -> ParamError {
+        ParamError::relation(param, value, "cannot change while packets may wait")
+    }
+
     /// A child of `param` was refused, the `number`th if there can be several; `problem` begins with its name.
     pub fn of_child(param: &str, number: Option<usize>, problem: impl ToString) -> ParamError {
         let (param, problem) = (param.to_owned(), problem.to_string());

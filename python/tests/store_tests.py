@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from conftest import Command
 from fake import fake_run
 from folders import Killed, forge, forge_frame, killed_at, manifest
 
@@ -865,6 +867,34 @@ def a_folder_that_an_earlier_version_wrote_still_loads(tmp_path: Path) -> None:
     forge(tmp_path / "old", lambda entries: entries.update(format_version=99))
     with pytest.raises(InputError, match="has format version 99, and this aqmlab reads up to 5: use a newer one"):
         package.load(tmp_path / "old")
+
+
+@pytest.mark.usefixtures("calls")
+def a_sweep_by_0_2_0_loads_and_is_shown_and_says_why_it_does_not_grow(tmp_path: Path, aqmlab: Command) -> None:
+    # Format version 4, kept as 0.2.0 wrote it: the flows have that version's keys, as relower=on and count=bytes.
+    old = tmp_path / "old"
+    shutil.copytree(Path(__file__).parent / "golden" / "format-4", old)
+    before = manifest(old)
+    assert (before["aqmlab"], before["format_version"]) == ("0.2.0", 4)
+    found = package.load(old)
+    assert found.runs.select("rtt_ms", pl.col("goodput_mbit").round(6)).rows() == [
+        (10.0, 9.56501),
+        (40.0, 9.040281),
+        (160.0, 8.322688),
+    ]
+    assert not found.warnings
+    shown = aqmlab("show", str(old), "--all")
+    assert shown.status == 0
+    assert "relower=on" in shown.out
+    assert aqmlab("report", str(old)).status == 0
+    assert manifest(old)["format_version"] == 5
+    assert package.load(old).to_json() == found.to_json()
+    asked = ("sweep", "--sweep", "rtt=10ms,40ms,80ms", "--rate=10mbit", "--duration=10s", "--aqm=codel", "--seeds=2")
+    grown = aqmlab(*asked, "--out", str(old))
+    assert grown.status == 2
+    assert re.search(r"old: holds another experiment: by another version of aqmlab \(0\.2\.0\+", grown.line)
+    assert grown.line.endswith("results are never overwritten: name another folder")
+    assert package.load(old).to_json() == found.to_json()
 
 
 @pytest.mark.usefixtures("plain", "calls")

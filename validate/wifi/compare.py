@@ -71,7 +71,8 @@ def compared(point: Point, theirs: Values, own: Values) -> list[Row]:
     """Return what is compared at a point.
 
     These are the total, the mean aggregate to each kind of station that receives data, the median ping of each kind of
-    station, and the share of collided PPDUs, each a mean over the stations of a kind.
+    station, what each access category has of the total if there are several, and the share of collided PPDUs; each but the
+    last but one a mean over the stations of a kind.
     """
     bounds = allowed()
     found = [("total, Mbit/s", ["total_mbit"], bounds["udp_total" if point.udp else "tcp_total"], False)]
@@ -85,6 +86,11 @@ def compared(point: Point, theirs: Values, own: Values) -> list[Row]:
         if point.ping and _answered(theirs, stations) >= LEAST_ANSWERED:
             found.append((f"ping, ms{label}", _names("ping_ms", stations), bounds["ping"], False))
     every = list(range(len(point.stations)))
+    for category in point.categories if len(point.categories) > 1 else ():
+        for side in (theirs, own):
+            pairs = zip(side[f"category_mbit.{category}"], side["total_mbit"], strict=True)
+            side[f"category_share.{category}"] = [mbit / total for mbit, total in pairs]
+        found.append((f"share of {category}", [f"category_share.{category}"], bounds["category"], True))
     found.append(("collisions", _names("collision", every), bounds["collision"], True))
     rows = []
     for what, names, bound, is_share in found:
@@ -136,7 +142,7 @@ def table(rows: Sequence[Row]) -> str:
 
 def summary(rows: Sequence[Row]) -> str:
     """Return how many values fit, by what they are."""
-    kinds = ["total", "ping", "aggregate", "collisions"]
+    kinds = ["total", "ping", "aggregate", "share", "collisions"]
     lines = ["| value | compared | within | scatter | outside |", "|---|---|---|---|---|"]
     for kind in kinds:
         verdicts = [row.verdict for row in rows if row.what.startswith(kind)]

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from points import HERE, Point
+from points import DSCP, HERE, Point
 
 VERSION = "3.44"
 RESULTS = HERE / "results/ns3.csv"
@@ -73,7 +73,7 @@ def arguments(point: Point, seed: int) -> list[str]:
     flows = []
     for flow in point.flows:
         offered = [] if flow.mbit is None else [f"{flow.mbit:g}"]
-        flows.append(":".join([flow.kind, flow.direction, *offered, *map(str, flow.stations)]))
+        flows.append(":".join([f"{flow.kind}/{_tos(flow.category)}", flow.direction, *offered, *map(str, flow.stations)]))
     line_mbit = {"1gbit": "1000"}[point.line]
     return [
         *(f"--modes={','.join(point.stations)}", f"--flows={','.join(flows)}", f"--queue={point.queue}"),
@@ -84,8 +84,14 @@ def arguments(point: Point, seed: int) -> list[str]:
             f"--mac={point.mac_packets}",
         ),
         *(f"--warmup={point.warmup_s:g}", f"--duration={point.duration_s:g}"),
-        *(f"--ping={int(point.ping)}", f"--sack={int(point.sack)}", f"--seed={seed}"),
+        *(f"--ping={int(point.ping)}", f"--pingtos={_tos(point.ping_category)}"),
+        *(f"--sack={int(point.sack)}", f"--seed={seed}"),
     ]
+
+
+def _tos(category: str) -> int:
+    """Return the octet of IPv4's header that has the code point."""
+    return DSCP[category] << 2
 
 
 def missing(points: list[Point], seeds: int) -> Iterator[tuple[Point, int]]:

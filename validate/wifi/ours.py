@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from points import Flow, Point
+from points import DSCP, Flow, Point
 
 import aqmlab
 from aqmlab.results import Result
@@ -67,18 +67,23 @@ def flows(point: Point) -> list[str]:
         found += [_flow(flow, number, station, sack=point.sack) for station in flow.stations]
     if point.ping:
         for station in range(len(point.stations)):
-            found.append(f"1*cbr:name=ping{station}:{PING}:from=server:to=sta{station}:start=0.5s..0.6s")
-            found.append(f"1*cbr:name=pong{station}:{PING}:from=sta{station}:to=server:start=0.5s..0.6s")
+            ping = f"{PING}{_dscp(point.ping_category)}:start=0.5s..0.6s"
+            found.append(f"1*cbr:name=ping{station}:{ping}:from=server:to=sta{station}")
+            found.append(f"1*cbr:name=pong{station}:{ping}:from=sta{station}:to=server")
     return found
 
 
 def _flow(flow: Flow, number: int, station: int, *, sack: bool) -> str:
     name = f"f{number}x{station}"
     ends = "from=server:to=sta{0}" if flow.direction == "down" else "from=sta{0}:to=server"
-    where = f"name={name}:{ends.format(station)}:{START}"
+    where = f"name={name}:{ends.format(station)}:{START}{_dscp(flow.category)}"
     if flow.kind == "udp":
         return f"1*poisson:rate={flow.mbit:g}mbit:{where}"
     return f"1*{flow.kind}:{TCP}:{NS3_SSTHRESH if sack else 'sack=off'}:{where}"
+
+
+def _dscp(category: str) -> str:
+    return f":dscp={DSCP[category]}" if DSCP[category] else ""
 
 
 def options(point: Point, folder: Path) -> dict[str, Any]:
@@ -121,6 +126,14 @@ def values(point: Point, result: Result) -> dict[str, list[float]]:
         if point.ping:
             medians = [_medians(result, f"class.{way}{station}.owd") for way in ("ping", "pong")]
             found[f"ping_ms.sta{station}"] = [sum(both) for both in zip(*medians, strict=True)]
+    for category in point.categories:
+        own = [
+            pl.col(f"class.f{number}x{station}.goodput_mbit")
+            for number, flow in enumerate(point.flows)
+            if flow.category == category
+            for station in flow.stations
+        ]
+        found[f"category_mbit.{category}"] = runs.select(pl.sum_horizontal(own)).to_series().to_list()
     totals = [values for name, values in found.items() if name.startswith("mbit.")]
     found["total_mbit"] = [sum(seed) for seed in zip(*totals, strict=True)]
     return found

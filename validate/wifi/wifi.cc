@@ -168,12 +168,14 @@ class Poisson : public Application
   public:
     Address to;
     double packetsPerSecond = 0;
+    uint8_t tos = 0;
 
   private:
     void StartApplication() override
     {
         m_socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());
         m_socket->Bind();
+        m_socket->SetIpTos(tos);
         m_socket->Connect(to);
         m_interval->SetAttribute("Mean", DoubleValue(1 / packetsPerSecond));
         Send();
@@ -277,6 +279,7 @@ class Pinger : public Application
     Time warmup;
     /// Answers to later ones may come after the end.
     Time until;
+    uint8_t tos = 0;
     std::vector<double> ms;
     double sent = 0;
 
@@ -285,6 +288,7 @@ class Pinger : public Application
     {
         m_socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());
         m_socket->Bind();
+        m_socket->SetIpTos(tos);
         m_socket->Connect(to);
         m_socket->SetRecvCallback(MakeCallback(&Pinger::Answered, this));
         Send();
@@ -340,6 +344,21 @@ ConfigureTcp(const std::string& congestionControl, bool sack)
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("Off"));
 }
 
+/// The type of service of a demand's flows.
+uint8_t
+TosOf(const std::string& demand)
+{
+    return static_cast<uint8_t>(std::stoul(Split(Split(demand, ':')[0], '/')[1]));
+}
+
+/// ns-3's access category of a type of service, by the upper three bits (WifiNetDevice): its name in the results.
+std::string
+CategoryOf(uint8_t tos)
+{
+    const std::vector<std::string> names{"be", "bk", "bk", "be", "vi", "vi", "vo", "vo"};
+    return names[tos >> 5];
+}
+
 double
 Median(std::vector<double> values)
 {
@@ -374,11 +393,12 @@ main(int argc, char* argv[])
     double warmupS = 3;
     double durationS = 13;
     bool ping = false;
+    uint32_t pingTos = 0;
     bool sack = true;
     uint32_t seed = 1;
     CommandLine command(__FILE__);
     command.AddValue("modes", "of each station: ofdm-54,ht-mcs15-400ns", modes);
-    command.AddValue("flows", "separated by commas: udp:down:MBIT:STATION..., newreno:up:STATION...", flows);
+    command.AddValue("flows", "separated by commas: udp/TOS:down:MBIT:STATION..., newreno/TOS:up:STATION...", flows);
     command.AddValue("queue", "above the access point's MAC queue: fifo or fq_codel", queue);
     command.AddValue("line", "between server and access point, Mbit/s", lineMbit);
     command.AddValue("rtt", "of the line, ms", rttMs);
@@ -387,10 +407,12 @@ main(int argc, char* argv[])
     command.AddValue("warmup", "seconds", warmupS);
     command.AddValue("duration", "seconds", durationS);
     command.AddValue("ping", "ping each station", ping);
+    command.AddValue("pingtos", "type of service of pings and answers", pingTos);
     command.AddValue("sack", "TCP has SACK", sack);
     command.AddValue("seed", "run number of ns-3's generator", seed);
     command.Parse(argc, argv);
     const auto demands = Split(flows, ',');
+    const bool hasCategories = std::any_of(demands.begin(), demands.end(), [](const std::string& demand) { return TosOf(demand) != 0; });
     ConfigureTcp(flows.find("cubic") == std::string::npos ? "newreno" : "cubic", sack);
     RngSeedManager::SetRun(seed);
 
@@ -440,9 +462,9 @@ main(int argc, char* argv[])
     WifiMacHelper mac;
     const Ssid ssid("points");
     const auto octets = rates[0].standard == WIFI_STANDARD_80211ac ? 1048575U : 65535U;
-    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(octets));
+    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(octets), "BK_MaxAmpduSize", UintegerValue(octets), "VI_MaxAmpduSize", UintegerValue(octets));
     NetDeviceContainer accessPointDevice = wifi.Install(phy, mac, accessPoint);
-    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(octets));
+    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(octets), "BK_MaxAmpduSize", UintegerValue(octets), "VI_MaxAmpduSize", UintegerValue(octets));
     NetDeviceContainer stationDevices = wifi.Install(phy, mac, stations);
 
     Air air;
@@ -466,7 +488,17 @@ main(int argc, char* argv[])
     internet.Install(wireless);
     const StringValue fifo(std::to_string(fifoPackets) + "p");
     TrafficControlHelper plain;
-    plain.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", fifo);
+    if (hasCategories)
+    {
+        // One for each access category, as a device with QoS has four queues.
+        const auto root = plain.SetRootQueueDisc("ns3::MqQueueDisc");
+        const auto classes = plain.AddQueueDiscClasses(root, 4, "ns3::QueueDiscClass");
+        plain.AddChildQueueDiscs(root, classes, "ns3::FifoQueueDisc", "MaxSize", fifo);
+    }
+    else
+    {
+        plain.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", fifo);
+    }
     TrafficControlHelper fair;
     fair.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "UseEcn", BooleanValue(false));
     Config::SetDefault("ns3::CoDelQueueDisc::MinBytes", UintegerValue(1501));
@@ -491,12 +523,14 @@ main(int argc, char* argv[])
 
     // By station, what it received or, of flows up, what the server received from it.
     std::vector<std::vector<Ptr<PacketSink>>> sinks(stationCount);
+    std::map<std::string, std::vector<Ptr<PacketSink>>> byCategory;
     auto start = CreateObject<UniformRandomVariable>();
     uint16_t port = 5000;
     for (const auto& demand : demands)
     {
         const auto words = Split(demand, ':');
-        const bool udp = words[0] == "udp";
+        const bool udp = words[0].rfind("udp", 0) == 0;
+        const uint8_t tos = TosOf(demand);
         const bool down = words[1] == "down";
         for (size_t i = udp ? 3 : 2; i < words.size(); ++i)
         {
@@ -507,11 +541,13 @@ main(int argc, char* argv[])
             const std::string factory = udp ? "ns3::UdpSocketFactory" : "ns3::TcpSocketFactory";
             PacketSinkHelper sink(factory, InetSocketAddress(Ipv4Address::GetAny(), port));
             sinks[station].push_back(DynamicCast<PacketSink>(sink.Install(to).Get(0)));
+            byCategory[CategoryOf(tos)].push_back(sinks[station].back());
             ApplicationContainer source;
             if (udp)
             {
                 auto poisson = CreateObject<Poisson>();
                 poisson->to = address;
+                poisson->tos = tos;
                 poisson->packetsPerSecond = std::stod(words[2]) * 1e6 / 12000;
                 from->AddApplication(poisson);
                 source.Add(poisson);
@@ -520,6 +556,7 @@ main(int argc, char* argv[])
             {
                 BulkSendHelper bulk(factory, address);
                 bulk.SetAttribute("SendSize", UintegerValue(TCP_PAYLOAD));
+                bulk.SetAttribute("Tos", UintegerValue(tos));
                 source = bulk.Install(from);
             }
             source.Start(Seconds(start->GetValue(0.5, 1.5)));
@@ -529,9 +566,11 @@ main(int argc, char* argv[])
     for (uint32_t i = 0; ping && i < stationCount; ++i)
     {
         UdpEchoServerHelper echo(7);
+        echo.SetAttribute("Tos", UintegerValue(pingTos));
         echo.Install(stations.Get(i));
         auto pinger = CreateObject<Pinger>();
         pinger->to = InetSocketAddress(stationAddresses.GetAddress(i), 7);
+        pinger->tos = static_cast<uint8_t>(pingTos);
         pinger->warmup = Seconds(warmupS);
         pinger->until = Seconds(durationS - 2);
         server.Get(0)->AddApplication(pinger);
@@ -540,9 +579,10 @@ main(int argc, char* argv[])
     }
 
     std::vector<double> before(stationCount);
-    const auto received = [&sinks](uint32_t station) {
+    std::map<std::string, double> categoryBefore;
+    const auto received = [](const std::vector<Ptr<PacketSink>>& own) {
         double bytes = 0;
-        for (const auto& sink : sinks[station])
+        for (const auto& sink : own)
         {
             bytes += static_cast<double>(sink->GetTotalRx());
         }
@@ -551,7 +591,11 @@ main(int argc, char* argv[])
     Simulator::Schedule(Seconds(warmupS), [&] {
         for (uint32_t i = 0; i < stationCount; ++i)
         {
-            before[i] = received(i);
+            before[i] = received(sinks[i]);
+        }
+        for (const auto& [name, own] : byCategory)
+        {
+            categoryBefore[name] = received(own);
         }
     });
     Simulator::Stop(Seconds(durationS));
@@ -570,7 +614,7 @@ main(int argc, char* argv[])
     std::cout << "{";
     for (uint32_t i = 0; i < stationCount; ++i)
     {
-        const double mbit = (received(i) - before[i]) * 8e-6 / (durationS - warmupS);
+        const double mbit = (received(sinks[i]) - before[i]) * 8e-6 / (durationS - warmupS);
         total += mbit;
         std::cout << "\"mbit.sta" << i << "\": " << mbit << ", ";
         for (auto* direction : {&air.down, &air.up})
@@ -589,6 +633,10 @@ main(int argc, char* argv[])
             std::cout << "\"ping_ms.sta" << i << "\": " << Median(pings[i]->ms) << ", \"ping_mean_ms.sta" << i << "\": " << Mean(pings[i]->ms) << ", \"answered.sta" << i
                       << "\": " << static_cast<double>(pings[i]->ms.size()) / pings[i]->sent << ", ";
         }
+    }
+    for (const auto& [name, own] : byCategory)
+    {
+        std::cout << "\"category_mbit." << name << "\": " << (received(own) - categoryBefore[name]) * 8e-6 / (durationS - warmupS) << ", ";
     }
     std::cout << "\"total_mbit\": " << total << "}\n";
     Simulator::Destroy();

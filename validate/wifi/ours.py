@@ -15,8 +15,10 @@ from aqmlab.results import Result
 # As wifi.cc sets ns-3: aggregates are built when the medium is won, the oldest packet first, up to the longest that the
 # standard allows; a missed block ACK is asked for.
 CHANNEL = "hardware 0 order oldest aggregate_time 5484us lifetime 500ms missed request"
+# TXOP limits of IEEE 802.11-2020, which ns-3 has.
+TXOP = ", ".join(f"{node} vi txop 4096us, {node} vo txop 2080us" for node in ("ap", "stations"))
 # The access point contends as stations do, and 802.11a by the rules before EDCA.
-EDCA = "ap_edca station station_edca station"
+EDCA = f"ap_edca station station_edca station edca [{TXOP}]"
 DCF = "ap_edca dcf station_edca dcf countdown end"
 # What a PPDU of HT and of VHT carries at most.
 AGGREGATE_BYTES = {"ofdm": 65_535, "ht": 65_535, "vht": 1_048_575}

@@ -132,13 +132,13 @@ impl Timing {
         self.ppdu(&self.response_mode(mode), control.octets())
     }
 
-    /// AIFS: SIFS and `aifsn` slots (10.22.2.4). DIFS is that of two.
+    /// AIFS: SIFS and `aifsn` slots (10.23.2.4). DIFS is that of two.
     pub fn aifs(&self, aifsn: u8) -> Span {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
     /// EIFS in place of AIFS, after a frame that could not be decoded: time for an ACK at the lowest basic rate that the
-    /// sender of that frame may be getting (10.3.2.3.7 and 10.22.2.4).
+    /// sender of that frame may be getting (10.3.2.3.7 and 10.23.2.4).
     pub fn eifs(&self, aifsn: u8) -> Span {
         self.sifs + self.ppdu(&self.basic[0], Control::Ack.octets()) + self.aifs(aifsn)
     }

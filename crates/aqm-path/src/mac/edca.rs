@@ -1,9 +1,12 @@
-//! Contention for the medium: EDCA's queues, their backoffs and collisions (IEEE 802.11-2020, 10.3 and 10.22.2).
+//! Contention for the medium: EDCA's queues, their backoffs and collisions (IEEE 802.11-2020, 10.3 and 10.23.2).
 //!
 //! A slot is no event. While the medium is idle, the start of every contender is known: the end of its AIFS and the slots
 //! that are left. The earliest wins, and those that start with it collide; all others have waited for the slots that
 //! passed, and keep the rest ("freezing").
 
+mod invariants;
+
+use self::invariants::Watch;
 use super::airtime::Timing;
 use super::category::Category;
 use aqm_core::choices;
@@ -29,7 +32,8 @@ impl Access {
         Access { aifsn, cw_min, cw_max, txop: Span::from_micros(txop_micros) }
     }
 
-    /// The categories of a station (IEEE 802.11-2020, table 9-155; Linux `ieee80211_set_wmm_default()`).
+    /// The categories of a station, as hostapd announces them (`wmm_ac_*`) and Linux has them before
+    /// (`ieee80211_set_wmm_default()`). IEEE 802.11-2020, table 9-155, has longer TXOPs: 4.096 ms and 2.080 ms.
     pub const STATION: [Access; 4] = [
         Access::new(7, 15, 1023, 0),
         Access::new(3, 15, 1023, 0),
@@ -76,7 +80,7 @@ impl Access {
 choices! {
     /// When a slot is counted, which matters if another sends in it: then the backoff freezes, before it or after it.
     pub enum Countdown {
-        /// At its start, whoever sends in it: EDCA (10.22.2.4), and Bianchi's chain (JSAC 18(3), 2000, section IV).
+        /// At its start, whoever sends in it: EDCA (10.23.2.4), and Bianchi's chain (JSAC 18(3), 2000, section IV).
         AtStart = "start",
         /// At its end, if it was idle: DCF (IEEE 802.11-2020, 10.3.4.3).
         AtEnd = "end",
@@ -143,6 +147,7 @@ pub struct Contention {
     random: Random,
     /// The earliest start of all, none if it must be found again.
     earliest: Option<Time>,
+    watch: Watch,
 }
 
 /// Who starts to send.
@@ -150,7 +155,7 @@ pub struct Contention {
 pub struct Start {
     /// Those that send: several collide.
     pub winners: Vec<ContenderId>,
-    /// Those that would have, but for a higher category of the same node: to them it is a collision, too (10.22.2.4).
+    /// Those that would have, but for a higher category of the same node: to them it is a collision, too (10.23.2.4).
     pub deferred: Vec<ContenderId>,
 }
 
@@ -158,13 +163,15 @@ impl Contention {
     /// An idle channel without contenders.
     pub fn new(timing: &Timing, rules: Rules, random: Random) -> Contention {
         let (contenders, idle) = (Vec::new(), Some(Time::ZERO));
-        Contention { slot: timing.slot, rules, contenders, idle, random, earliest: None }
+        let watch = Watch::new(timing);
+        Contention { slot: timing.slot, rules, contenders, idle, random, earliest: None, watch }
     }
 
     /// Adds a queue of a node.
     pub fn add(&mut self, node: u16, category: Category, access: Access, timing: &Timing) -> ContenderId {
         let from = self.idle.unwrap_or_default() + timing.aifs(access.aifsn);
         let (cw, backoff, start) = (access.cw_min, None, Time::MAX);
+        self.watch.add(access);
         self.contenders.push(Contender { node, category, access, cw, backoff, from, ready: None, start });
         self.contenders.len() - 1
     }
@@ -175,7 +182,7 @@ impl Contention {
     }
 
     /// It has something to send. With the backoff over and the medium idle for its AIFS it starts at the next slot;
-    /// otherwise after a backoff (10.22.2.4).
+    /// otherwise after a backoff (10.23.2.4).
     pub fn ready(&mut self, id: ContenderId, now: Time) {
         let contender = &mut self.contenders[id];
         if contender.ready.is_some() {
@@ -211,7 +218,8 @@ impl Contention {
     /// The medium becomes busy at [`Contention::next_start`]: who sends. Tell [`Contention::succeeded`] or
     /// [`Contention::failed`] of each, then [`Contention::end`].
     pub fn begin(&mut self, at: Time, start: &mut Start) {
-        (self.idle, self.earliest) = (None, None);
+        let idle = self.idle.take().unwrap_or(at);
+        self.earliest = None;
         start.winners.clear();
         start.deferred.clear();
         let last = at + self.rules.blind;
@@ -219,6 +227,7 @@ impl Contention {
             let contender = &mut self.contenders[id];
             if contender.start < last {
                 start.winners.push(id);
+                self.watch.starts(id, contender, idle);
                 contender.backoff = None;
                 continue;
             }
@@ -258,6 +267,7 @@ impl Contention {
         let contender = &mut self.contenders[id];
         contender.cw = contender.access.cw_min;
         contender.draw(&mut self.random);
+        self.watch.succeeded(id, contender);
     }
 
     /// It has failed: the window doubles.
@@ -265,6 +275,7 @@ impl Contention {
         let contender = &mut self.contenders[id];
         contender.cw = (2 * contender.cw + 1).min(contender.access.cw_max);
         contender.draw(&mut self.random);
+        self.watch.failed(id, contender);
     }
 
     /// The medium becomes idle at `at`. Those of the nodes in `unanswered` wait from the end of their timeout on; all
@@ -282,6 +293,23 @@ impl Contention {
             contender.start = contender.start(self.slot);
         }
         self.earliest = None;
+    }
+}
+
+#[cfg(any(test, feature = "faults"))]
+impl Contention {
+    /// A fault that tests plant: windows no longer double after a failure.
+    pub(super) fn keep_windows(&mut self) {
+        self.contenders.iter_mut().for_each(|contender| contender.access.cw_max = contender.access.cw_min);
+    }
+
+    /// A fault that tests plant: a backoff goes on from twice what is left.
+    pub(super) fn lengthen_backoff(&mut self) -> bool {
+        let mut waiting = self.contenders.iter_mut().filter(|contender| contender.ready.is_some());
+        waiting.next().is_some_and(|contender| {
+            contender.backoff = Some(2 * u32::from(contender.cw));
+            true
+        })
     }
 }
 

@@ -372,6 +372,18 @@ fn any_airtime_fq() -> impl Strategy<Value = String> {
     prop::sample::select(specs.map(str::to_string).to_vec())
 }
 
+/// How one category contends, of the access point or of stations.
+fn any_edca() -> impl Strategy<Value = String> {
+    let of =
+        (prop::sample::select(&["ap", "stations"][..]), prop::sample::select(&["bk", "be", "vi", "vo"][..]));
+    (of, 1..=15_u8, 0..=7_u8, 0..=10_u8, 0..6_000_u32).prop_map(
+        |((node, category), aifsn, least, more, txop)| {
+            let (least, most) = ((1_u32 << least) - 1, (1_u32 << (least + more).min(15)) - 1);
+            format!("{node} {category} aifsn {aifsn} cw {least}..{most} txop {txop}us")
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
@@ -395,8 +407,10 @@ proptest! {
         ),
         rules in prop::sample::select(&[
             "", "order oldest", "band 2.4ghz", "eifs off countdown end", "ap_edca dcf station_edca dcf", "rts_above 3000b",
-            "ap_edca station", "cipher 16b",
+            "ap_edca station", "cipher 16b", "slot 20us sifs 10us", "dscp_map precedence",
         ][..]),
+        edca in prop::option::of(any_edca()),
+        dscps in prop::collection::vec(prop::sample::select(&[0_u8, 0, 8, 34, 46, 48][..]), 6),
         rate_bps in 100_000..60_000_000_u64,
         seed in 1..1000_u64,
     ) {
@@ -406,19 +420,22 @@ proptest! {
         let (packets, time, window, retries, lifetime, missed, lost, hardware, driver) = medium;
         let kind = format!(
             "wifi stations [{}] aggregate_packets {packets} aggregate_time {time} window {window} retries {retries} lifetime {lifetime} \
-             {missed} response_loss {lost:.3} hardware {hardware} driver {driver} {rules}",
+             {missed} response_loss {lost:.3} hardware {hardware} driver {driver} {rules} {}",
             texts.collect::<Vec<_>>().join(", "),
+            edca.map_or(String::new(), |edca| format!("edca [{edca}]")),
         );
         let flows: Vec<Value> = (0..stations.len())
             .map(|number| {
                 let name = format!("s{number}");
-                if number % 2 == 0 { tcp(&name) } else { udp(&name, rate_bps) }
+                let mut flow = if number % 2 == 0 { tcp(&name) } else { udp(&name, rate_bps) };
+                flow["dscp"] = json!(dscps[number]);
+                flow
             })
             .collect();
         let mut one = scenario(&aqm, placement, &kind, &flows, 1);
         one["warmup_ns"] = json!(SECOND / 4);
         if let Err(problem) = run(&one, seed) {
-            panic!("{aqm} {placement:?} {kind}: {problem}");
+            panic!("{aqm} {placement:?} {kind} {dscps:?}: {problem}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What a channel is built from, with the checks of it.
 
-use super::super::airtime::{Band, Timing};
+use super::super::airtime::{Band, Control, Timing};
 use super::super::ampdu::Limits;
 use super::super::aql;
 use super::super::edca::{Access, Rules};
 use super::super::errors::{Errors, ModeTrace};
+use super::super::rates::Mode;
+use super::host::{ACCESS_POINT, Queue};
 use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::units::Span;
@@ -98,6 +100,27 @@ impl Config {
             order: DriverOrder::Turns,
             aql: None,
         }
+    }
+
+    /// How a queue contends.
+    pub fn access(&self, queue: Queue) -> &Access {
+        let of_node = if queue.node == ACCESS_POINT { &self.access_point } else { &self.stations };
+        &of_node[queue.category as usize]
+    }
+
+    /// How large the aggregates of a queue become at a mode: with what protects it and its response it fits into a TXOP
+    /// (TXOP limits in IEEE 802.11-2020, 10.23.2; ath9k's `ath_update_max_aggr_framelen()` bounds the PPDU alone).
+    pub fn limits_of(&self, queue: Queue, mode: &Mode) -> Limits {
+        let (limits, txop) = (self.limits.of(queue.category), self.access(queue).txop);
+        if txop == Span::ZERO {
+            return limits;
+        }
+        let exchange = |control| self.timing.control(mode, control) + self.timing.sifs;
+        let mut around = exchange(Control::BlockAck(self.window));
+        if self.rts_above.is_some() {
+            around += exchange(Control::Rts) + exchange(Control::Cts);
+        }
+        Limits { time: limits.time.min(txop.saturating_sub(around)), ..limits }
     }
 
     /// Refuses what cannot be.

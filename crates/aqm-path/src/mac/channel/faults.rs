@@ -1,4 +1,4 @@
-//! Faults that tests plant into a channel while it runs, one at a time: which of them the checks of a run find.
+//! Faults that tests plant into a channel while it runs, one at a time: its checks find each.
 
 use super::*;
 
@@ -7,8 +7,6 @@ use super::*;
 pub struct Fault {
     /// What is wrong.
     pub name: &'static str,
-    /// Whether its own checks can find it.
-    pub is_found: bool,
     /// Damages a channel, if it is in a state in which that is possible.
     pub plant: fn(&mut Channel) -> bool,
 }
@@ -25,15 +23,13 @@ fn sessions(channel: &mut Channel) -> impl Iterator<Item = &mut sender::Session>
 }
 
 /// All of them.
-pub const FAULTS: [Fault; 19] = [
+pub const FAULTS: [Fault; 20] = [
     Fault {
         name: "an MPDU is lost from an aggregate",
-        is_found: true,
         plant: |channel| ready(channel).is_some_and(|ppdu| ppdu.mpdus.pop().is_some()),
     },
     Fault {
         name: "an MPDU is in an aggregate twice",
-        is_found: true,
         plant: |channel| {
             ready(channel).is_some_and(|ppdu| {
                 ppdu.mpdus.push(ppdu.mpdus[0]);
@@ -43,12 +39,10 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "an aggregate is lost",
-        is_found: true,
         plant: |channel| channel.senders.iter_mut().any(|sender| sender.hardware.pop_back().is_some()),
     },
     Fault {
         name: "an aggregate is sent out of order",
-        is_found: true,
         plant: |channel| {
             ready(channel).is_some_and(|ppdu| {
                 ppdu.mpdus.reverse();
@@ -58,12 +52,10 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a packet is lost from the driver's queue",
-        is_found: true,
         plant: |channel| sessions(channel).any(|session| session.packets.pop_front().is_some()),
     },
     Fault {
         name: "a retry is lost",
-        is_found: true,
         plant: |channel| {
             sessions(channel)
                 .any(|session| session.originator.take_retry().is_some_and(|mpdu| !mpdu.received))
@@ -71,7 +63,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a retry is sent for ever",
-        is_found: true,
         plant: |channel| {
             ready(channel).is_some_and(|ppdu| {
                 ppdu.mpdus[0].attempts = 20;
@@ -81,7 +72,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "an MPDU counts as received, but nobody has it",
-        is_found: true,
         plant: |channel| {
             ready(channel).is_some_and(|ppdu| {
                 ppdu.mpdus[0].received = true;
@@ -91,7 +81,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "the reorder buffer loses a packet",
-        is_found: true,
         plant: |channel| {
             sessions(channel).find(|session| session.recipient.waiting() > 0).is_some_and(|session| {
                 session.recipient.move_to(session.originator.start() + 64, &mut |_| ());
@@ -101,7 +90,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a burst ends too soon",
-        is_found: true,
         plant: |channel| {
             channel.air.as_mut().is_some_and(|air| {
                 air.until = air.until - Span::from_micros(16);
@@ -111,7 +99,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a burst lasts too long",
-        is_found: true,
         plant: |channel| {
             channel.air.as_mut().is_some_and(|air| {
                 air.until += Span::from_micros(16);
@@ -121,7 +108,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a collision is taken for a success",
-        is_found: true,
         plant: |channel| {
             channel.air.as_mut().filter(|air| air.sent.len() > 1).is_some_and(|air| {
                 air.sent.iter_mut().for_each(|one| one.outcome = Outcome::Answered);
@@ -131,7 +117,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "airtime is accounted twice",
-        is_found: true,
         plant: |channel| {
             channel.account.alone += Span::from_micros(100);
             true
@@ -139,7 +124,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a collision is not accounted",
-        is_found: true,
         plant: |channel| {
             channel.account.medium.collisions = Span::ZERO;
             channel.account.medium.bursts > 50
@@ -147,7 +131,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a delivery is accounted twice",
-        is_found: true,
         plant: |channel| {
             channel.account.released += 1;
             true
@@ -155,7 +138,6 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "a drop is accounted twice",
-        is_found: true,
         plant: |channel| {
             channel.account.dropped += 1;
             true
@@ -163,24 +145,24 @@ pub const FAULTS: [Fault; 19] = [
     },
     Fault {
         name: "an aggregate is longer than allowed",
-        is_found: true,
         plant: |channel| {
             channel.config.limits.time = Span::from_micros(100);
             ready(channel).is_some()
         },
     },
-    // What follows looks like another channel, not like a wrong one: the validation against Bianchi and ns-3 finds it.
     Fault {
         name: "windows do not double",
-        is_found: false,
         plant: |channel| {
-            channel.config.access_point[1].cw_max = 15;
+            channel.contention.keep_windows();
             true
         },
     },
     Fault {
+        name: "a backoff is longer than its window",
+        plant: |channel| channel.contention.lengthen_backoff(),
+    },
+    Fault {
         name: "gaps are a slot too short",
-        is_found: false,
         plant: |channel| {
             channel.config.timing.sifs = Span::from_micros(7);
             channel.air.is_none()
@@ -235,8 +217,7 @@ mod tests {
     #[test]
     fn a_channels_own_checks_find_what_breaks_its_books() {
         for fault in &FAULTS {
-            assert_eq!(is_found(fault), fault.is_found, "{}", fault.name);
+            assert!(is_found(fault), "{}", fault.name);
         }
-        assert_eq!(FAULTS.iter().filter(|fault| fault.is_found).count(), 17);
     }
 }

@@ -1,7 +1,7 @@
 //! What must hold on a channel at any time, checked by whoever runs it.
 
-use super::sender::Ppdu;
-use super::{Air, Channel, Config, Outcome};
+use super::sender::{Ppdu, Sender};
+use super::{Air, Channel, Config, Outcome, Queue};
 use aqm_core::units::{Span, Time};
 
 impl Channel {
@@ -13,6 +13,7 @@ impl Channel {
         self.broken.clone().map_or(Ok(()), Err)?;
         self.check_airtime(now)?;
         self.check_packets()?;
+        self.contention.check()?;
         self.check_ready()
     }
 
@@ -52,14 +53,20 @@ impl Channel {
 
     /// What stands ready is within the limits of aggregates, attempts and windows.
     fn check_ready(&self) -> Result<(), String> {
-        let mut ready = self.senders.iter().flat_map(|sender| &sender.hardware);
-        ready.try_for_each(|ppdu| self.config.check_ppdu(ppdu))
+        let of = |sender: &Sender| sender.queue;
+        let mut ready =
+            self.senders.iter().flat_map(|one| one.hardware.iter().map(move |ppdu| (of(one), ppdu)));
+        ready.try_for_each(|(queue, ppdu)| self.config.check_ppdu(queue, ppdu))
     }
 
     /// A burst begins: what it sends is within the limits, whether or not anybody checks while it lasts.
     pub(super) fn check_begun(&mut self) {
         let Some(air) = &self.air else { return };
-        if let Err(what) = air.sent.iter().try_for_each(|one| self.config.check_ppdu(&one.ppdu)) {
+        if let Err(what) = air
+            .sent
+            .iter()
+            .try_for_each(|one| self.config.check_ppdu(self.senders[one.sender].queue, &one.ppdu))
+        {
             self.broken.get_or_insert(what);
         }
     }
@@ -76,9 +83,10 @@ impl Channel {
 }
 
 impl Config {
-    fn check_ppdu(&self, ppdu: &Ppdu) -> Result<(), String> {
-        let (limits, aggregate) = (&self.limits, &ppdu.aggregate);
+    fn check_ppdu(&self, queue: Queue, ppdu: &Ppdu) -> Result<(), String> {
+        let aggregate = &ppdu.aggregate;
         let (count, mode) = (ppdu.mpdus.len(), aggregate.mode());
+        let limits = self.limits_of(queue, mode);
         if count > usize::from(limits.mpdus_at(mode)) || usize::from(aggregate.mpdus()) != count {
             return Err(format!("an aggregate of {} has {count} MPDUs", aggregate.mpdus()));
         }

@@ -134,9 +134,7 @@ impl Channel {
     /// Packets have come to a queue.
     pub fn wake(&mut self, queue: Queue, now: Time, source: &mut impl Source) {
         let place = self.senders.iter().position(|sender| sender.queue == queue).unwrap_or_else(|| {
-            let of_node =
-                if queue.node == ACCESS_POINT { &self.config.access_point } else { &self.config.stations };
-            let access = of_node[queue.category as usize];
+            let access = *self.config.access(queue);
             let node = u16::from(queue.node);
             let contender = self.contention.add(node, queue.category, access, &self.config.timing);
             self.senders.push(Sender::new(queue, contender));

@@ -259,10 +259,10 @@ impl Sender {
         dropped: &mut Vec<Dropped>,
     ) -> Option<Ppdu> {
         let View { config, now, .. } = view;
-        let limits = config.limits.of(self.queue.category);
         loop {
             let (to, may_take) = self.next_receiver(view, pending, source)?;
             let mode = *self.mode(to, now, view);
+            let limits = config.limits_of(self.queue, &mode);
             self.built += 1;
             let (built, queue) = (self.built, self.queue);
             let session = self.session(to, config.window);

@@ -384,6 +384,30 @@ fn a_txop_has_several_exchanges_a_sifs_apart() {
 }
 
 #[test]
+fn an_aggregate_and_its_block_ack_fit_into_a_txop() {
+    // At 65 Mbit/s 21 MPDUs fit into the 4.096 ms of IEEE 802.11-2020 and 15 into hostapd's 3 ms, where 4 ms of a PPDU have
+    // 20; 21 is what ns-3.44 sends. A single MPDU may take longer.
+    for (txop, mode, most) in
+        [(4_096, "ht-mcs7", 21), (3_000, "ht-mcs7", 15), (0, "ht-mcs7", 28), (1_000, "ht-mcs0", 1)]
+    {
+        let limits = Limits { time: LONGEST_PPDU, ..Limits::ATH9K };
+        let mut config = Config { limits, ..Config::of(Band::Ghz5) };
+        config.access_point[Category::Video as usize].txop = Span::from_micros(txop);
+        let mut channel = Channel::new(config, vec![station(mode, Errors::None)], 1, "test").unwrap();
+        let mut host = Host::new(Order::Fifo);
+        let video = Queue { node: ACCESS_POINT, category: Category::Video };
+        (0..200).for_each(|_| {
+            host.put(video, 0, 1500);
+        });
+        channel.wake(video, at(0), &mut host);
+        let seen = run(&mut channel, &mut host, at(0), at(1_000_000), |_, _| vec![]);
+        assert_eq!(seen.transmissions.iter().map(|one| one.mpdus).max(), Some(most), "{txop} {mode}");
+        let fits = |one: &Transmission| txop == 0 || most == 1 || one.airtime <= Span::from_micros(txop);
+        assert!(seen.transmissions.iter().all(fits), "{txop}");
+    }
+}
+
+#[test]
 fn a_station_that_leaves_blocks_nobody() {
     let stations = vec![station("ht-mcs7", Errors::None), station("ht-mcs0", Errors::Rate(0.3))];
     for driver in [0, 123] {

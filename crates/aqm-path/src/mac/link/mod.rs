@@ -1,6 +1,7 @@
 //! The kind of link `wifi`: an access point and its stations on one channel.
 
 mod device;
+mod edca;
 #[cfg(feature = "faults")]
 pub mod sabotaged;
 mod stations;
@@ -40,6 +41,23 @@ pub static KIND: LinkKind = LinkKind {
             "the band, on which SIFS depends",
             "IEEE 802.11-2020, 17.4.4, 19.4.4",
         ),
+        ParamSpec::new(
+            "slot",
+            Kind::Span,
+            Value::Span(Span::from_micros(9)),
+            (5e3, 1e5),
+            "length of a slot of the backoff",
+            "aSlotTime: 9 us; 20 us with 802.11b (IEEE 802.11-2020, tables 17-21, 16-4)",
+        ),
+        ParamSpec::new(
+            "sifs",
+            Kind::Span,
+            Value::Auto,
+            (1e3, 1e5),
+            "the gap before a response",
+            "aSIFSTime: 16 us at 5 GHz, 10 us at 2.4 GHz (IEEE 802.11-2020, tables 17-21, 19-25)",
+        )
+        .or_auto("as the band has it"),
         ParamSpec::new(
             "aggregate_packets",
             Kind::Count,
@@ -148,8 +166,17 @@ pub static KIND: LinkKind = LinkKind {
             "station_edca",
             &[Contends::Station.word(), Contends::AccessPoint.word(), Contends::Dcf.word()],
             "how stations contend",
-            "IEEE 802.11-2020, table 9-155",
+            "hostapd's wmm_ac_*, which it announces to stations; windows and AIFSN as in IEEE 802.11-2020, table 9-155",
         ),
+        ParamSpec::new(
+            "edca",
+            Kind::Notation(&edca::NOTATION),
+            Value::Auto,
+            (0.0, 0.0),
+            "AIFSN, contention window and TXOP limit of single access categories, in place of ap_edca's and station_edca's",
+            "EDCA Parameter Set (IEEE 802.11-2020, 9.4.2.28)",
+        )
+        .or_auto("none"),
         ParamSpec::choice::<Mapping>(
             "dscp_map",
             "which access category a packet has by its DiffServ code point; none: all are best effort",
@@ -164,7 +191,7 @@ pub static KIND: LinkKind = LinkKind {
         ParamSpec::choice::<Countdown>(
             "countdown",
             "when a slot of the backoff is counted: at its start, or at its end if it was idle",
-            "start: EDCA (IEEE 802.11-2020, 10.22.2.4) and Bianchi; end: DCF (10.3.4.3)",
+            "start: EDCA (IEEE 802.11-2020, 10.23.2.4) and Bianchi; end: DCF (10.3.4.3)",
         ),
         ParamSpec::new(
             "aql_low",
@@ -250,11 +277,19 @@ fn accesses(contends: Contends) -> [Access; 4] {
 /// The channel that the parameters describe; where the discipline sits is the host's to say.
 fn config(params: &Params, placed: Placed) -> Config {
     let bytes = |name| params.bytes(name).map_or(0, Bytes::as_u64);
+    let band: Band = params.choice("band");
+    let sifs = if let Value::Span(sifs) = params.get("sifs") { *sifs } else { band.sifs() };
+    let (mut access_point, mut of_stations) =
+        (accesses(params.choice("ap_edca")), accesses(params.choice("station_edca")));
+    if let Value::Text(text) = params.get("edca") {
+        let entries = edca::read(text).expect("EDCA parameters are checked when they are set");
+        entries.iter().for_each(|entry| entry.apply(&mut access_point, &mut of_stations));
+    }
     Config {
-        timing: Timing::of(params.choice("band")),
+        timing: Timing { slot: params.span("slot"), sifs, ..Timing::of(band) },
         rules: Rules { countdown: params.choice("countdown"), eifs: params.flag("eifs"), ..Rules::default() },
-        access_point: accesses(params.choice("ap_edca")),
-        stations: accesses(params.choice("station_edca")),
+        access_point,
+        stations: of_stations,
         limits: Limits {
             mpdus: params.count("aggregate_packets") as u16,
             octets: bytes("aggregate_size") as u32,
@@ -312,4 +347,36 @@ fn wifi(params: &Params, mut site: Site<'_>) -> Result<Wifi, InputError> {
 
 fn build(params: &Params, site: Site<'_>) -> Result<Box<dyn Device>, InputError> {
     Ok(Box::new(wifi(params, site)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::KindSpec;
+
+    fn config_of(text: &str) -> Config {
+        let spec = KindSpec::parse(text, &[&KIND]).unwrap();
+        config(spec.params(), Placed { is_above: false, is_limited: false, by_category: false })
+    }
+
+    #[test]
+    fn gaps_are_those_of_the_standard() {
+        let micros = |text: &str, aifsn: u8| config_of(text).timing.aifs(aifsn).as_nanos() / 1_000;
+        // DIFS: 34 µs (802.11a), 28 (802.11g with short slots), 50 (802.11b); AIFS of best effort 43.
+        assert_eq!(micros("wifi", 2), 34);
+        assert_eq!(micros("wifi band 2.4ghz", 2), 28);
+        assert_eq!(micros("wifi band 2.4ghz slot 20us", 2), 50);
+        assert_eq!(micros("wifi", config_of("wifi").stations[1].aifsn), 43);
+        // Channels of 10 MHz: slot 13, SIFS 32 (table 17-21).
+        assert_eq!(micros("wifi slot 13us sifs 32us", 2), 58);
+    }
+
+    #[test]
+    fn single_parameters_go_over_those_of_a_preset() {
+        let config = config_of("wifi ap_edca dcf edca [ap vo cw 3..7, stations bk aifsn 9 txop 2528us]");
+        assert_eq!(config.access_point[3], Access { cw_min: 3, cw_max: 7, ..Access::DCF });
+        assert_eq!(config.access_point[..3], [Access::DCF; 3]);
+        let background = Access { aifsn: 9, txop: Span::from_micros(2_528), ..Access::STATION[0] };
+        assert_eq!(config.stations[0], background);
+    }
 }

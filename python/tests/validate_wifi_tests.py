@@ -23,7 +23,7 @@ def every_stored_run_is_of_a_known_point() -> None:
 def both_sides_are_given_the_same_flows() -> None:
     point = POINTS["mixed-anomaly"]
     theirs = SCRIPT.ns3.arguments(point, 3)
-    assert "--flows=newreno:down:0:1,newreno:up:2" in theirs
+    assert "--flows=newreno/0:down:0:1,newreno/0:up:2" in theirs
     assert "--modes=ht-mcs15-400ns,ht-mcs15-400ns,ht-mcs0-400ns" in theirs
     own = SCRIPT.ours.flows(point)
     assert [flow.split(":")[0] for flow in own] == ["1*newreno"] * 3 + ["1*cbr"] * 6

@@ -227,3 +227,42 @@ def the_page_has_a_section_about_wifi(wifi: Result, result: Result) -> None:
     # The picture beside the answer stays delay against goodput.
     assert page.index("figures/tradeoff.csv") < page.index("<h2>Summary</h2>") < page.index("<h2>Wi-Fi</h2>")
     assert "<h2>Wi-Fi</h2>" not in report.render(result)
+
+
+WALK = "0s ht-mcs15-400ns\n1s ht-mcs3 # behind the door\n"
+
+
+def rates_of_a_station_come_from_a_file_and_stay_in_the_result(tmp_path: Path) -> None:
+    (tmp_path / "walk.txt").write_text(WALK)
+    options = {
+        "rtt": "10ms",
+        "buffer": "100p",
+        "flows": "1*cubic:to=walker",
+        "duration": "3s",
+        "warmup": "1500ms",
+        "seeds": 1,
+    }
+    of_file = f"wifi stations [walker=rates({tmp_path / 'walk.txt'})]"
+    inline = "wifi stations [walker=ht-mcs15-400ns at 1s ht-mcs3]"
+    first, second = (aqmlab.compare(aqm="fifo", link=link, **options) for link in (of_file, inline))
+    assert [result.scenarios[0]["link"] for result in (first, second)] == [inline, inline]
+    assert first.runs["goodput_mbit"].to_list() == second.runs["goodput_mbit"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("0s ht-mcs7\n1s ht-mcs99\n", r"'.*walk.txt' line 2: 'ht-mcs99': mcs is 99: HT has 0 to 31"),
+        ("0s ht-mcs7\nsoon ht-mcs3\n", r"'.*walk.txt' line 2: 'soon'"),
+        ("", r"has no line of a time and a rate, as '0s ht-mcs7'"),
+        ("\0" * 2_000_000, "is larger than 1mb"),
+        (None, "cannot be read"),
+    ],
+)
+def a_file_of_rates_that_cannot_be_is_refused_in_one_line(tmp_path: Path, content: str | None, problem: str) -> None:
+    if content is not None:
+        (tmp_path / "walk.txt").write_text(content)
+    link = f"wifi stations [walker=rates({tmp_path / 'walk.txt'})]"
+    with pytest.raises(InputError, match=problem) as refused:
+        aqmlab.compare(aqm="fifo", link=link, rtt="10ms", buffer="100p", flows="1*cubic:to=walker", seeds=1)
+    assert "\n" not in str(refused.value)

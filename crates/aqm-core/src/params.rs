@@ -11,7 +11,7 @@ pub use crate::names::{did_you_mean, known, nearest, same_name};
 pub use choice::Choice;
 pub use error::ParamError;
 pub use kind::Kind;
-pub use notation::Notation;
+pub use notation::{Notation, ReadFile, WithFiles};
 pub use per_class::{Each, MOST_CLASSES, PerClass};
 pub use tc_number::TcNumber;
 
@@ -507,6 +507,21 @@ impl Params {
         let index = self.find(name)?;
         self.values[index] = self.specs[index].parse(text, read)?;
         self.given[index] = true;
+        Ok(())
+    }
+
+    /// Puts the content of files in place of their names, where a notation names some.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or has what a notation does not.
+    pub fn read_files(&mut self, read: ReadFile<'_>) -> Result<(), InputError> {
+        for (spec, value) in self.specs.iter().zip(&mut self.values) {
+            if let (Kind::Notation(Notation { with_files: Some(with_files), .. }), Value::Text(text)) =
+                (spec.kind, value)
+            {
+                *text = with_files(text, read)?;
+            }
+        }
         Ok(())
     }
 

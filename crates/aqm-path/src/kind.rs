@@ -5,7 +5,7 @@ use crate::medium::Sharing;
 use crate::placement::Placed;
 use aqm_core::brackets;
 use aqm_core::input_error::InputError;
-use aqm_core::params::{ParamSpec, Params, Preset};
+use aqm_core::params::{ParamSpec, Params, Preset, ReadFile};
 use aqm_core::random::Random;
 use aqm_core::units::Rate;
 use std::fmt;
@@ -137,6 +137,15 @@ impl KindSpec {
             params.set_text(key, value, no_children).map_err(|error| InputError::from(error).within(name))?;
         }
         Ok(KindSpec { kind, params })
+    }
+
+    /// The same with the content of the files that its parameters name.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or has what a parameter does not.
+    pub fn with_files(mut self, read: ReadFile<'_>) -> Result<KindSpec, InputError> {
+        self.params.read_files(read).map_err(|error| error.within(self.kind.name))?;
+        Ok(self)
     }
 
     /// Its declaration.

@@ -10,6 +10,7 @@
 
 pub mod buffer;
 pub mod flows;
+mod link_files;
 pub mod options;
 pub mod resolve;
 pub mod schema;

@@ -5,7 +5,7 @@ use crate::flows::{self, Catalogue, Files, Group};
 use crate::options::Options;
 use crate::topology::{self, DUMBBELL, Layout, MOST_LINKS, SizeLimit, Surroundings};
 use crate::warmup::{self, Run, Warmup};
-use crate::{holding, limit_of};
+use crate::{holding, limit_of, link_files};
 use aqm_core::input_error::InputError;
 use aqm_core::link::Link;
 use aqm_core::random::Random;
@@ -99,7 +99,7 @@ pub struct Resolved {
 /// assert_eq!(scenario.flows[0].start_ns, (0, 1_000_000_000));
 /// ```
 pub fn resolve(options: &Options, host: &Host<'_>) -> Result<Resolved, InputError> {
-    let link = match link(options)? {
+    let link = match link(options, host.files)? {
         None => {
             topology::implied_link(options.text("topology")).map_err(|error| error.of_option("topology"))?
         }
@@ -240,9 +240,9 @@ pub fn sample_ns(duration: Span) -> u64 {
 }
 
 /// The kind of the bottleneck's link, if one is given.
-fn link(options: &Options) -> Result<Option<KindSpec>, InputError> {
-    let text = options.texts("link").next();
-    text.map(|text| KindSpec::parse(text, KINDS)).transpose().map_err(|error| error.of_option("link"))
+fn link(options: &Options, files: &dyn Files) -> Result<Option<KindSpec>, InputError> {
+    let read = |text: &str| link_files::read(KindSpec::parse(text, KINDS)?, files);
+    options.texts("link").next().map(read).transpose().map_err(|error| error.of_option("link"))
 }
 
 fn capacity(

@@ -308,3 +308,54 @@ fn flows_ports_and_topology_stand_in_the_scenario() {
         assert!(problem.starts_with(wanted), "{text}: {problem}");
     }
 }
+
+/// A host on which a station walks away.
+struct Walk;
+
+impl Files for Walk {
+    fn place(&self, name: &str) -> String {
+        format!("folder/{name}")
+    }
+
+    fn read(&self, place: &str, _: usize) -> Result<String, InputError> {
+        match place {
+            "folder/walk.txt" => Ok("0s ht-mcs7\n2s ht-mcs3\n5s ht-mcs0\n".to_owned()),
+            "folder/t.toml" => {
+                let links = [
+                    ("server", "ap", ""),
+                    ("ap", "air", ON_AIR),
+                    ("air", "ap", ""),
+                    ("a", "air", ON_AIR),
+                    ("air", "a", ""),
+                ];
+                let link = |(from, to, more): &(&str, &str, &str)| {
+                    let queue = if *from == "ap" { "test" } else { "plain" };
+                    format!(
+                        "[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\ndelay = \"1ms\"\nboth = false\nqueue = \"{queue}\"\n{more}"
+                    )
+                };
+                Ok(links.iter().map(link).collect())
+            }
+            _ => Err(InputError::value(place, "is not there")),
+        }
+    }
+}
+
+const ON_AIR: &str = "medium = \"air\"\nkind = \"wifi stations [a=rates(walk.txt)]\"\n";
+
+#[test]
+fn a_scenario_has_the_rates_of_a_stations_file() {
+    let known = Catalogue::default();
+    let host = Host::new(&known, &Walk);
+    let of = |text: &str| resolve(&Options::parse(text).unwrap(), &host);
+    let kinds = |found: Resolved| -> Vec<String> {
+        found.scenario.topology.unwrap().links.into_iter().filter_map(|link| link.kind).collect()
+    };
+    let full = "wifi stations [a=ht-mcs7 at 2s ht-mcs3 at 5s ht-mcs0]";
+    let link = "link wifi stations [a=rates(walk.txt)]; rtt 10ms; buffer 100p; aqm fifo; flows 1*cubic:to=a";
+    assert_eq!(kinds(of(link).unwrap()), [full, full]);
+    let file = "topology t.toml; rtt 10ms; buffer 100p; aqm fifo; flows 1*cubic:from=server:to=a";
+    assert_eq!(kinds(of(file).unwrap()), [full, full]);
+    let problem = of(&link.replace("walk.txt", "none.txt")).unwrap_err().to_string();
+    assert!(problem.contains("'folder/none.txt' is not there") && !problem.contains('\n'), "{problem}");
+}

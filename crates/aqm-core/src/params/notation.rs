@@ -16,7 +16,15 @@ pub struct Notation {
     pub refused: &'static [&'static str],
     /// The form in which a text is written, which is read alike; or what is wrong with it.
     pub canonical: fn(&str) -> Result<String, InputError>,
+    /// The same text with the content of the files that it names; none if it names no files.
+    pub with_files: Option<WithFiles>,
 }
+
+/// Puts what files have in place of their names.
+pub type WithFiles = fn(&str, ReadFile<'_>) -> Result<String, InputError>;
+
+/// Reads a file by its name: what errors call it, and its content.
+pub type ReadFile<'a> = &'a mut dyn FnMut(&str) -> Result<(String, String), InputError>;
 
 impl PartialEq for Notation {
     fn eq(&self, other: &Notation) -> bool {

@@ -3,8 +3,11 @@
 use super::layout::{Layout, SizeLimit, Surroundings, unknown_node};
 use super::switches::{self, OF_BUFFER, OF_PFC, PROGRAM};
 use crate::flows::Files;
+use crate::link_files;
 use aqm_core::input_error::InputError;
 use aqm_core::units::parse;
+use aqm_path::kind::KindSpec;
+use aqm_path::kinds::KINDS;
 use aqm_sim::scenario::options::OPTIONS;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 use serde_json::{Map, Value as Json};
@@ -120,6 +123,7 @@ fn laid_out(name: &str, table: &Table, around: &Surroundings<'_>) -> Result<Layo
     for (number, entry) in entries.ok_or_else(|| InputError::new("has no [[link]]"))?.iter().enumerate() {
         add(&mut layout, &mut ports, entry).map_err(|error| error.within(format!("link {number}")))?;
     }
+    read_kinds(&mut layout, around.files)?;
     let ends: Vec<String> = layout.links.iter().map(|link| format!("{}->{}", link.from, link.to)).collect();
     let tested = || {
         let pairs = layout.links.iter().zip(&ends);
@@ -142,6 +146,21 @@ fn laid_out(name: &str, table: &Table, around: &Surroundings<'_>) -> Result<Layo
         equip(&mut layout, switch, around).map_err(|error| error.within("switch"))?;
     }
     Ok(layout)
+}
+
+/// Puts what files have into the kinds that name some. What is wrong with a kind itself is found where it is resolved.
+fn read_kinds(layout: &mut Layout, files: &dyn Files) -> Result<(), InputError> {
+    let kinds: BTreeSet<String> = layout.links.iter().filter_map(|link| link.kind.clone()).collect();
+    for text in kinds {
+        let Ok(kind) = KindSpec::parse(&text, KINDS) else { continue };
+        let named = kind.to_string();
+        let full = link_files::read(kind, files).map_err(|error| error.within("kind"))?.to_string();
+        if full != named {
+            let alike = layout.links.iter_mut().filter(|link| link.kind.as_ref() == Some(&text));
+            alike.for_each(|link| link.kind = Some(full.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// Adds a link; `ports` are the names of those before it.

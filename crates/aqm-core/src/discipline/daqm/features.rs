@@ -15,6 +15,7 @@ pub(super) static NOTATION: Notation = Notation {
     examples: &["s 1s, b 120", "s1 0.5 rate 0.25 for 50ms, b3 20 for 1s", "b 0 rate 1"],
     refused: &["", "s", "s4 1", "s 10", "s 1s, s 2s", "b 1 rate 2", "b1 -1", "b 1 for 5", "s 1s b 2"],
     canonical,
+    with_files: None,
 };
 
 /// A feature that counts.

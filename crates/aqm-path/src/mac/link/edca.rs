@@ -31,6 +31,7 @@ pub(super) static NOTATION: Notation = Notation {
         "ap be cw 7..63, ap be aifsn 2",
     ],
     canonical: |text| read(text).map(|entries| write(&entries)),
+    with_files: None,
 };
 
 const NODES: [&str; 2] = ["ap", "stations"];

@@ -2,6 +2,7 @@
 
 mod device;
 mod edca;
+mod rates_file;
 #[cfg(feature = "faults")]
 pub mod sabotaged;
 mod stations;
@@ -249,11 +250,10 @@ pub fn dscp_map(params: &Params) -> Mapping {
     params.choice("dscp_map")
 }
 
-/// What the fastest station can get at most: the data rate of its mode.
+/// What the fastest station can get at most: the data rate of its mode. While the rates of one are in a file, nobody knows.
 fn capacity(params: &Params) -> Capacity {
-    let stations = stations_of(params);
-    let fastest = stations.iter().flat_map(Named::rates).max();
-    Capacity::Rate(fastest.expect("there is a station"))
+    let fastest: Option<Vec<Rate>> = stations_of(params).iter().map(|named| named.rates().max()).collect();
+    fastest.and_then(|rates| rates.into_iter().max()).map_or(Capacity::OfPath, Capacity::Rate)
 }
 
 /// What stations get together, about: more than with equal packets, the harmonic mean of their rates, and less than with equal
@@ -339,7 +339,7 @@ fn wifi(params: &Params, mut site: Site<'_>) -> Result<Wifi, InputError> {
     let names = stations.iter().map(|named| named.name.clone()).collect();
     let numbered = stations.iter().enumerate();
     let leaving = numbered.filter_map(|(number, named)| Some((named.leaves?, number as u8))).collect();
-    let all = stations.into_iter().map(|named| named.station).collect();
+    let all = stations.iter().map(Named::station).collect::<Result<_, _>>()?;
     let channel = Channel::new(config, all, site.random.next_u64(), "wifi")?;
     let hosts = Hosts::new(access_point.port, ports, site.overhead, by_category, leaving);
     Ok(Wifi::new(channel, names, hosts))

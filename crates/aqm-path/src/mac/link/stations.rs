@@ -3,8 +3,9 @@
 use super::super::channel::Station;
 use super::super::errors::{Errors, ModeTrace};
 use super::super::rates::Mode;
+use super::rates_file;
 use aqm_core::input_error::InputError;
-use aqm_core::params::Notation;
+use aqm_core::params::{Notation, ReadFile};
 use aqm_core::units::{Rate, Time, parse};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,12 +13,13 @@ use std::fmt::Write;
 /// The notation.
 pub(super) static NOTATION: Notation = Notation {
     unit: "stations",
-    form: "NAME=RATE [snr DB | loss SHARE] [at TIME RATE]... [leaves TIME], ...",
+    form: "NAME=RATE|rates(FILE) [snr DB | loss SHARE] [at TIME RATE]... [leaves TIME], ...",
     examples: &[
         "phone=ht-mcs7-400ns",
         "near=vht-mcs8-2ss-80mhz snr 40, far=ht-mcs0 loss 0.1",
         "walker=ht-mcs15-400ns at 5s ht-mcs3 at 10s ht-mcs15-400ns",
         "guest=ht-mcs7 leaves 8s, host=ht-mcs7",
+        "walker=rates(walk.txt) snr 20, host=ht-mcs7",
     ],
     refused: &[
         "",
@@ -37,25 +39,55 @@ pub(super) static NOTATION: Notation = Notation {
         "phone=ofdm-54 leaves 0s",
         "phone=ofdm-54 leaves 2s leaves 3s",
         "a b=ofdm-54",
+        "phone=rates()",
+        "phone=rates(walk.txt",
+        "phone=rates(walk.txt) at 5s ofdm-54",
     ],
     canonical: |text| read(text).map(|stations| write(&stations)),
+    with_files: Some(with_files),
 };
 
 /// A station by its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Named {
     pub(super) name: String,
-    pub(super) station: Station,
-    /// As it is written: the modes and since when each is used.
-    steps: Vec<(Time, Mode)>,
+    errors: Errors,
+    modes: Modes,
     /// When it leaves.
     pub(super) leaves: Option<Time>,
 }
 
+/// The modes of a station.
+#[derive(Clone, Debug, PartialEq)]
+enum Modes {
+    /// Since when each is used, the first from the beginning.
+    Steps(Vec<(Time, Mode)>),
+    /// They are in this file, which has not been read.
+    File(String),
+}
+
 impl Named {
-    /// The data rates of its modes.
+    fn steps(&self) -> &[(Time, Mode)] {
+        match &self.modes {
+            Modes::Steps(steps) => steps,
+            Modes::File(_) => &[],
+        }
+    }
+
+    /// The data rates of its modes; none while they are in a file.
     pub(super) fn rates(&self) -> impl Iterator<Item = Rate> {
-        self.steps.iter().map(|(_, mode)| mode.rate())
+        self.steps().iter().map(|(_, mode)| mode.rate())
+    }
+
+    /// The station.
+    ///
+    /// # Errors
+    /// If its rates are in a file that nobody has read.
+    pub(super) fn station(&self) -> Result<Station, InputError> {
+        match &self.modes {
+            Modes::Steps(steps) => Ok(Station { modes: ModeTrace::new(steps.clone())?, errors: self.errors }),
+            Modes::File(name) => Err(InputError::value(name, "is a file of rates that was not read")),
+        }
     }
 }
 
@@ -87,7 +119,14 @@ fn read_one(entry: &str) -> Result<Named, InputError> {
         ));
     }
     let within = |error: InputError| error.within(format!("station {name}"));
-    let mut steps = vec![(Time::ZERO, rate.parse::<Mode>().map_err(within)?)];
+    let file = rate.strip_prefix("rates(").map(|inside| inside.strip_suffix(')').unwrap_or_default());
+    if file.is_some_and(str::is_empty) {
+        return Err(within(InputError::value(rate, "names no file: write rates(FILE)")));
+    }
+    let mut steps = Vec::new();
+    if file.is_none() {
+        steps.push((Time::ZERO, rate.parse::<Mode>().map_err(within)?));
+    }
     let (mut errors, mut leaves) = (Errors::None, None);
     while let Some(key) = words.next() {
         let mut value = |what: &str| {
@@ -102,6 +141,9 @@ fn read_one(entry: &str) -> Result<Named, InputError> {
             "loss" => {
                 let share = value("share")?;
                 errors = Errors::Rate(parse::fraction(share).map_err(|error| within(error.into()))?);
+            }
+            "at" if file.is_some() => {
+                return Err(within(InputError::new("its file says when its rate changes: leave 'at' out")));
             }
             "at" => {
                 let time = parse::span(value("time")?).map_err(|error| within(error.into()))?;
@@ -121,8 +163,26 @@ fn read_one(entry: &str) -> Result<Named, InputError> {
         }
     }
     errors.check().map_err(within)?;
-    let modes = ModeTrace::new(steps.clone()).map_err(within)?;
-    Ok(Named { name: name.to_owned(), station: Station { modes, errors }, steps, leaves })
+    let modes = file.map_or(Modes::Steps(steps), |file| Modes::File(file.to_owned()));
+    let named = Named { name: name.to_owned(), errors, modes, leaves };
+    if file.is_none() {
+        named.station().map_err(within)?;
+    }
+    Ok(named)
+}
+
+/// The text with the rates of files.
+fn with_files(text: &str, file: ReadFile<'_>) -> Result<String, InputError> {
+    let mut stations = read(text)?;
+    for named in &mut stations {
+        if let Modes::File(name) = &named.modes {
+            let (place, content) = file(name)?;
+            let steps = rates_file::read(&place, &content);
+            named.modes =
+                Modes::Steps(steps.map_err(|error| error.within(format!("station {}", named.name)))?);
+        }
+    }
+    Ok(write(&stations))
 }
 
 fn decibel(text: &str) -> Result<f64, InputError> {
@@ -133,15 +193,19 @@ fn decibel(text: &str) -> Result<f64, InputError> {
 /// The text that is read alike.
 fn write(stations: &[Named]) -> String {
     let mut text = String::new();
-    for Named { name, station, steps, leaves } in stations {
+    for station in stations {
+        let Named { name, errors, modes, leaves } = station;
         let comma = if text.is_empty() { "" } else { ", " };
-        let _ = write!(text, "{comma}{name}={}", steps[0].1);
-        let _ = match station.errors {
+        let _ = match modes {
+            Modes::Steps(steps) => write!(text, "{comma}{name}={}", steps[0].1),
+            Modes::File(file) => write!(text, "{comma}{name}=rates({file})"),
+        };
+        let _ = match errors {
             Errors::None => Ok(()),
             Errors::Snr(snr) => write!(text, " snr {snr}"),
             Errors::Rate(share) => write!(text, " loss {share}"),
         };
-        for (time, mode) in &steps[1..] {
+        for (time, mode) in station.steps().iter().skip(1) {
             let _ = write!(text, " at {} {mode}", time.since(Time::ZERO));
         }
         if let Some(time) = leaves {
@@ -163,8 +227,25 @@ mod tests {
         }
         let all = read("near=vht-mcs8-2ss-80mhz snr 40, far=ht-mcs0 at 5s ht-mcs1").unwrap();
         assert_eq!(all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["near", "far"]);
-        assert_eq!(all[0].station.errors, Errors::Snr(40.0));
+        assert_eq!(all[0].errors, Errors::Snr(40.0));
         assert_eq!(write(&all), "near=vht-mcs8-2ss-80mhz snr 40, far=ht-mcs0 at 5s ht-mcs1");
+    }
+
+    #[test]
+    fn files_stand_for_the_rates_that_they_have() {
+        let mut files = |name: &str| match name {
+            "walk.txt" => Ok((format!("/tmp/{name}"), "0s ht-mcs7\n2s ht-mcs0".to_owned())),
+            "bad.txt" => Ok((format!("/tmp/{name}"), "0s ht-mcs77".to_owned())),
+            _ => Err(InputError::value(name, "is not there")),
+        };
+        let filled = with_files("a=rates(walk.txt) snr 20 leaves 4s, b=ofdm-6", &mut files);
+        assert_eq!(filled.as_deref(), Ok("a=ht-mcs7 snr 20 at 2s ht-mcs0 leaves 4s, b=ofdm-6"));
+        let problem = |text: &str, files: ReadFile<'_>| with_files(text, files).unwrap_err().to_string();
+        let of_line = "station a: '/tmp/bad.txt' line 1: 'ht-mcs77': mcs is 77: HT has 0 to 31";
+        assert_eq!(problem("a=rates(bad.txt)", &mut files), of_line);
+        assert_eq!(problem("a=rates(none.txt)", &mut files), "'none.txt' is not there");
+        let unread = read("a=rates(walk.txt)").unwrap()[0].station().unwrap_err().to_string();
+        assert_eq!(unread, "'walk.txt' is a file of rates that was not read");
     }
 
     #[test]

@@ -73,7 +73,9 @@ def arguments(point: Point, seed: int) -> list[str]:
     flows = []
     for flow in point.flows:
         offered = [] if flow.mbit is None else [f"{flow.mbit:g}"]
-        flows.append(":".join([f"{flow.kind}/{_tos(flow.category)}", flow.direction, *offered, *map(str, flow.stations)]))
+        flows.append(
+            ":".join([f"{flow.kind}/{_tos(flow.category)}", flow.direction, *offered, *map(str, flow.stations)])
+        )
     line_mbit = {"1gbit": "1000"}[point.line]
     return [
         *(f"--modes={','.join(point.stations)}", f"--flows={','.join(flows)}", f"--queue={point.queue}"),

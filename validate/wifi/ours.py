@@ -44,7 +44,8 @@ def topology(point: Point) -> str:
     """Return a point's topology file: stations have the queues that they have in ns-3, and nothing else has a rate."""
     half = f"{point.rtt_ms * 500:g}us"
     kind = channel(point)
-    own = f"fifo limit {point.fifo_packets + point.mac_packets}p"
+    # The MAC's queue lies below it, at stations as at the access point.
+    own = f"fifo limit {point.fifo_packets}p"
     fast = 'delay = "0s"\nrate = "100gbit"\nboth = false\nqueue = "plain"'
     air = f'delay = "0s"\nkind = "{kind}"\nmedium = "air"\nboth = false'
     links = [

@@ -70,9 +70,9 @@ class Row:
 def compared(point: Point, theirs: Values, own: Values) -> list[Row]:
     """Return what is compared at a point.
 
-    These are the total, the mean aggregate to each kind of station that receives data, the median ping of each kind of
-    station, what each access category has of the total if there are several, and the share of collided PPDUs; each but the
-    last but one a mean over the stations of a kind.
+    These are the total, the mean aggregate to each kind of station that receives data, the median ping of each kind
+    of station and the share of collided PPDUs, each a mean over the stations of a kind; and what each access category
+    has of the total, if there are several.
     """
     bounds = allowed()
     found = [("total, Mbit/s", ["total_mbit"], bounds["udp_total" if point.udp else "tcp_total"], False)]

@@ -11,7 +11,7 @@ DSCP = {"bk": 8, "be": 0, "vi": 32, "vo": 48}
 
 @dataclass(frozen=True)
 class Flow:
-    """Flows of one kind and access category in one direction, one for each of some stations; ``mbit`` is what UDP offers."""
+    """Flows of one kind, access category and direction, one for each of some stations; ``mbit`` is what UDP offers."""
 
     kind: str
     category: str

@@ -183,7 +183,7 @@ def the_rates_of_tc_and_of_openwrt_are_the_same(kind: str) -> None:
 
 def a_line_whose_rate_changes_has_settings_of_cake_autorate() -> None:
     found = autorate.settings(Line(200_000_000, 20_000_000, layer("starlink")))
-    assert found[:2] == ["dl_if=ifb4eth0", "ul_if=eth0"]
+    assert found[:2] == ["dl_if=ifb4wan", "ul_if=wan"]
     rates = dict(one.split("=") for one in found[4:])
     for direction, kbit in (("dl", 200_000), ("ul", 20_000)):
         least, start, most = (int(rates[f"{name}_{direction}_shaper_rate_kbps"]) for name in ("min", "base", "max"))
@@ -201,13 +201,13 @@ def a_line_whose_rate_changes_has_settings_of_cake_autorate() -> None:
     ("kind", "overhead", "linux", "openwrt"),
     [
         ("adsl", 40, "ppp0", "pppoe-wan"),
-        ("adsl", 24, "eth0", "eth0"),
+        ("adsl", 24, "eth0", "wan"),
         ("vdsl", 30, "ppp0", "pppoe-wan"),
         # A VLAN on the line, as most have with VDSL.
         ("vdsl", 34, "ppp0", "pppoe-wan"),
-        ("vdsl", 22, "eth0", "eth0"),
-        ("docsis", 18, "eth0", "eth0"),
-        ("ethernet", 38, "eth0", "eth0"),
+        ("vdsl", 22, "eth0", "wan"),
+        ("docsis", 18, "eth0", "wan"),
+        ("ethernet", 38, "eth0", "wan"),
         ("lte", 0, "wwan0", "wwan0"),
     ],
 )
@@ -261,8 +261,8 @@ def intervals_are_as_long_as_the_path_to_the_servers() -> None:
         "fq_codel target 30000us interval 600000us",
     ]
     line = Line(20_000_000, 20_000_000, layer("ethernet"), rtt="600ms")
-    assert "uci set sqm.eth0.iqdisc_opts='nat rtt 600ms'" in paste.sqm(far[1], line)
-    assert "uci set sqm.eth0.eqdisc_opts='target 30000us interval 600000us'" in paste.sqm(far[2], line)
+    assert "uci set sqm.wan.iqdisc_opts='nat rtt 600ms'" in paste.sqm(far[1], line)
+    assert "uci set sqm.wan.eqdisc_opts='target 30000us interval 600000us'" in paste.sqm(far[2], line)
     near = setups(Line(20_000_000, 20_000_000, layer("ethernet"), rtt="100ms", share=0.9), only_usual=True)
     assert [setup.down for setup in near[1:]] == ["cake besteffort", "fq_codel target 5ms interval 100ms"]
 
@@ -679,5 +679,9 @@ def advise_asks_whether_it_is_the_wifi_or_the_line(aqmlab: Command, tmp_path: Pa
     assert "near=vht-mcs7-2ss-80mhz, far=ht-mcs0-400ns" in answer.out.replace("\n", " ")
     wrong = aqmlab("advise", "50/10", "--wifi", "a=ht-mcs9-80mhz")
     assert (wrong.status, "--wifi: " in wrong.err, "HT has 20 and 40 MHz" in wrong.err) == (2, True, True)
+    assert "The line carries 50 Mbit/s down and 10 Mbit/s up; its modem holds 406 and 170 full packets" in " ".join(
+        answer.out.split()
+    )
+    assert "What to enter for SQM: aqmlab advise 50/10\n" in answer.out
     contradiction = aqmlab("advise", "50/10", "--wifi", "typical", "--quick")
     assert (contradiction.status, "leave it out with --wifi" in contradiction.err) == (2, True)

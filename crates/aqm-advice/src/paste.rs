@@ -27,7 +27,7 @@ const MIRROR: &str = "ifb-aqmlab";
 pub enum System {
     /// Linux, as Debian's pppd and ModemManager name them.
     Linux,
-    /// OpenWrt, which names an interface of PPPoE after the network `wan`.
+    /// OpenWrt, whose port towards the modem is `wan`, and whose interface of PPPoE has the name of that network.
     OpenWrt,
 }
 
@@ -41,13 +41,16 @@ pub enum System {
 /// };
 /// assert_eq!(interface(&line("vdsl"), System::Linux), "ppp0");
 /// assert_eq!(interface(&line("vdsl"), System::OpenWrt), "pppoe-wan");
-/// assert_eq!(interface(&line("docsis"), System::OpenWrt), "eth0");
+/// assert_eq!(interface(&line("docsis"), System::Linux), "eth0");
+/// assert_eq!(interface(&line("docsis"), System::OpenWrt), "wan");
 /// ```
 pub fn interface(line: &Line, system: System) -> &'static str {
     match (line.layer.is_pppoe(), system) {
         (true, System::Linux) => "ppp0",
         (true, System::OpenWrt) => "pppoe-wan",
         _ if line.layer.name == "lte" => "wwan0",
+        // Where the switch's ports are devices (DSA), the default of boards since OpenWrt 21.02.
+        (_, System::OpenWrt) => "wan",
         _ => "eth0",
     }
 }

@@ -100,6 +100,16 @@ fn wifi_lies_behind_a_line_and_its_stations_are_those_of_the_link() {
     assert_eq!(layout.measure, ["ap->air", "line"]);
     assert_eq!(layout.links.iter().filter(|link| link.medium.is_some()).count(), 4);
     assert_eq!(layout.links.iter().filter(|link| link.queue == LinkQueue::UnderTest).count(), 2);
+    let layout = named("wifi:line=50mbit:up=10mbit:buffer=400:up_buffer=170").unwrap();
+    let [down, up] = [layout.links.len() - 2, layout.links.len() - 1].map(|number| &layout.links[number]);
+    assert_eq!(
+        (down.rate_bps, &down.queue),
+        (Some(50_000_000), &LinkQueue::Discipline("fifo limit 400p".to_owned()))
+    );
+    assert_eq!(
+        (up.rate_bps, &up.queue),
+        (Some(10_000_000), &LinkQueue::Discipline("fifo limit 170p".to_owned()))
+    );
     let problem = refused(named("wifi:stations=4"));
     assert_eq!(problem, "topology: stations is 4: the link has 3: give one of them");
 }

@@ -186,6 +186,9 @@ fn head(text: &str, known: &Catalogue) -> Result<(u32, Kind), InputError> {
     }
 }
 
+/// How a group of flows is given a direction.
+const DIRECTION: &str = "flows go where their ends say, as from=home:to=server up an asymmetric line";
+
 /// Reads `key=value`, each key once, of any kind of flow.
 fn given<'a>(
     parts: impl Iterator<Item = &'a str>,
@@ -208,7 +211,9 @@ fn given<'a>(
         if !is_known {
             // Those of one paper's senders alone are not offered.
             let offered = own.iter().copied().filter(|name| !is_of_papers(name));
-            return Err(InputError::unknown("key", name, offered));
+            let error = InputError::unknown("key", name, offered);
+            let is_direction = ["dir", "direction"].contains(&name);
+            return Err(if is_direction { error.noting(DIRECTION) } else { error });
         }
         if given.iter().any(|(other, _)| *other == name) {
             return Err(InputError::value(name, "is given twice"));

@@ -100,14 +100,22 @@ const OF_WIFI: &[Key] = &[
         name: "line",
         takes: Takes::Rate,
         default: "",
-        help: "rate of the line to the access point in both directions; so fast that nothing waits unless given",
+        help: "rate of the line to the access point; so fast that nothing waits unless given",
+    },
+    Key {
+        name: "up",
+        takes: Takes::Rate,
+        default: "",
+        help: "rate of the line from the access point, with a queue like that of the other direction; that of the line, without a limit, unless given",
     },
     Key {
         name: "line_queue",
         takes: Takes::Choice(wifi::LineQueue::WORDS),
         default: wifi::LineQueue::Fifo.word(),
-        help: "what waits in front of the line: a FIFO of 1000 packets, fq_codel, or the AQM too",
+        help: "what waits in front of the line: a FIFO, fq_codel, or the AQM too",
     },
+    Key::count("buffer", "1000", "packets that a FIFO in front of the line holds"),
+    Key::count("up_buffer", "1000", "packets that a FIFO in front of the other direction holds"),
 ];
 
 /// Every topology by name but the dumbbell.

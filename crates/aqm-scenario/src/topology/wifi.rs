@@ -14,7 +14,7 @@ pub(crate) const NAME: &str = "wifi";
 /// The rates of stations of which only the number is known: "Ending the Anomaly" (USENIX ATC 2017), section 4.1.
 const FAST: &str = "ht-mcs15-400ns";
 const SLOW: &str = "ht-mcs0-400ns";
-/// The queue of a station, and of a line without AQM: Linux' default txqueuelen.
+/// The queue of a station: Linux' default txqueuelen.
 const FIFO: &str = "fifo limit 1000p";
 /// Links that are no bottleneck have this many times the rate of the fastest station.
 const AT_ONCE: u64 = 1000;
@@ -39,7 +39,7 @@ pub(super) fn link_of(count: u64) -> Result<KindSpec, InputError> {
 }
 
 pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> Result<(), InputError> {
-    let &[count, line, line_queue] = keys else { unreachable!("it has three keys") };
+    let &[count, line, up, line_queue, buffer, up_buffer] = keys else { unreachable!("it has six keys") };
     let link = layout.link.clone().filter(|link| !link.stations().is_empty());
     let Some(link) = link else {
         return Err(InputError::new(
@@ -65,16 +65,17 @@ pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> R
     for station in &stations {
         on_air(layout, station, LinkQueue::Discipline(FIFO.to_owned()))?;
     }
-    let down = match (line, LineQueue::ALL[line_queue as usize]) {
+    let in_front = |rate, buffer| match (rate, LineQueue::ALL[line_queue as usize]) {
         (0, _) => LinkQueue::Plain,
-        (_, LineQueue::Fifo) => LinkQueue::Discipline(FIFO.to_owned()),
+        (_, LineQueue::Fifo) => LinkQueue::Discipline(format!("fifo limit {buffer}p")),
         (_, LineQueue::FqCoDel) => LinkQueue::Discipline("fq_codel".to_owned()),
         (_, LineQueue::Test) => LinkQueue::UnderTest,
     };
     let bits = if line == 0 { fast } else { line };
-    let link = TopologyLink::new("server", "ap", Some(bits), rtt / 2, down);
+    let link = TopologyLink::new("server", "ap", Some(bits), rtt / 2, in_front(line, buffer));
     layout.add(TopologyLink { name: Some("line".to_owned()), ..link })?;
-    layout.add(TopologyLink::new("ap", "server", Some(bits), rtt - rtt / 2, LinkQueue::Plain))?;
+    let back = if up == 0 { bits } else { up };
+    layout.add(TopologyLink::new("ap", "server", Some(back), rtt - rtt / 2, in_front(up, up_buffer)))?;
     if line != 0 {
         layout.measure = vec!["ap->air".to_owned(), "line".to_owned()];
     }

@@ -515,9 +515,9 @@ declare! {
         "quality of calls from 1 to 4.5 by the E-model (ITU-T G.107), as the callee hears it");
     MOS_MIN = metric("mos_min", "Mean opinion score of the worst call", One, 2, Higher,
         "that of the worst call");
-    MOS_BACK_MEAN = metric("mos_back_mean", "Mean opinion score of calls, reverse path", One, 2, Higher,
+    MOS_BACK_MEAN = metric("mos_back_mean", "Mean opinion score of calls at the caller", One, 2, Higher,
         "the same as the caller hears it");
-    MOS_BACK_MIN = metric("mos_back_min", "Mean opinion score of the worst call, reverse path", One, 2, Higher,
+    MOS_BACK_MIN = metric("mos_back_min", "Mean opinion score of the worst call at the caller", One, 2, Higher,
         "that of the worst call");
     VIDEO_BITRATE_MBIT = metric("video_bitrate_mbit", "Video bitrate", Mbit, 3, Higher,
         "bitrate of the segments that were fetched");

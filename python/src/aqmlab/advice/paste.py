@@ -48,7 +48,8 @@ class Interfaces:
         """Describe it."""
         if self.linux == self.openwrt:
             return f"{self.linux} is the interface towards the modem"
-        return f"{self.linux} is the interface of PPPoE; on OpenWrt it is {self.openwrt}"
+        what = "the interface of PPPoE" if self.linux.startswith("ppp") else "the interface towards the modem"
+        return f"{self.linux} is {what}; on OpenWrt it is {self.openwrt}"
 
 
 def interfaces(line: Line, interface: str = "") -> Interfaces:
@@ -60,7 +61,7 @@ def interfaces(line: Line, interface: str = "") -> Interfaces:
     >>> print(interfaces(Line(50_000_000, 10_000_000, layer("vdsl"))))
     ppp0 is the interface of PPPoE; on OpenWrt it is pppoe-wan
     >>> print(interfaces(Line(50_000_000, 10_000_000, layer("docsis"))))
-    eth0 is the interface towards the modem
+    eth0 is the interface towards the modem; on OpenWrt it is wan
 
     """
     linux, openwrt, notice = _native.advice_interfaces(line.json, checked(interface))

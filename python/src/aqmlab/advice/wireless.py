@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from aqmlab import experiment, scenario
 from aqmlab.advice.thresholds import FIGURES
+from aqmlab.results.ports import FULL_IP_PACKET_BYTES
 from aqmlab.results.stations import LAYERS, NOT_MODELLED
 from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.scopes import of_station
-from aqmlab.vocabulary.units import parse_rate
+from aqmlab.vocabulary.units import Size, format_rate, parse_span
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from aqmlab.advice.home_line import Line
     from aqmlab.results import Result
     from aqmlab.runs.watcher import Watcher
 
@@ -44,6 +46,8 @@ TODAY: Final = "today"
 CLEARLY: Final = 3.0
 # Shorter waits than this, in ms, hold nothing up.
 LEAST_MS: Final = 5.0
+# The topology takes no larger buffers in front of the line.
+MOST_PACKETS: Final = 10_000
 NOTICEABLE_MOS: Final = next(one.noticeable.least for one in FIGURES if one.name == "call_mos")
 
 
@@ -79,13 +83,12 @@ class Wireless:
     places: tuple[Place, ...]
     result: Result
     stations: str = ""
-    rate: str = ""
+    line: Line | None = None
 
 
 def wireless(
-    rate: str,
+    line: Line,
     stations: str,
-    rtt: str,
     *,
     folder: Path | None = None,
     seeds: int | None = None,
@@ -95,9 +98,8 @@ def wireless(
     """Run downloads to each device over every setup.
 
     Args:
-        rate: of the line, as ``50mbit``.
+        line: behind which the access point stands: its rates, its modem's buffers and its round trip.
         stations: the devices with their rates, as in the link kind ``wifi``: ``near=ht-mcs15-400ns, far=ht-mcs0``.
-        rtt: round-trip time to servers.
         folder: where the result is kept.
         seeds: runs of each; five unless given.
         jobs: runs at once.
@@ -109,11 +111,14 @@ def wireless(
 
     """
     names = [entry.partition("=")[0].strip() for entry in stations.split(",")]
+    down, up = map(format_rate, line.carried)
+    down_buffer, up_buffer = _buffers(line)
+    sizes = f"buffer={down_buffer}:up_buffer={up_buffer}"
     options: dict[str, Any] = {
         "aqm": [PLAIN, QUEUES],
         "link": f"wifi stations [{stations}]",
-        "topology": f"wifi:line={rate}:line_queue=$line",
-        "rtt": rtt,
+        "topology": f"wifi:line={down}:up={up}:{sizes}:line_queue=$line",
+        "rtt": line.rtt,
         "buffer": "1000p",
         "flows": ["4*cubic:to=$device:name=download", f"1*voip:to={names[0]}:name=call"],
         "duration": DURATION,
@@ -124,7 +129,22 @@ def wireless(
     result = experiment.run_experiment(asked, "advise", jobs, folder, watcher)
     if result.is_partial and not result.manifest["failures"]:
         raise KeyboardInterrupt
-    return Wireless(tuple(_place(result, name) for name in names), result, stations, rate)
+    return Wireless(tuple(_place(result, name) for name in names), result, stations, line)
+
+
+def _buffers(line: Line) -> tuple[int, int]:
+    """Return how many full packets the modem holds, down and up."""
+    down, up = (_packets(*one, line.layer.overhead) for one in zip(line.buffers, line.carried, strict=True))
+    return down, up
+
+
+def _packets(buffer: str, rate_bps: int, overhead: int) -> int:
+    try:
+        size = Size.parse(buffer)
+    except ValueError:  # a time
+        size = Size(parse_span(buffer) * rate_bps // 8_000_000_000, in_packets=False)
+    packets = size.count if size.in_packets else round(size.count / (FULL_IP_PACKET_BYTES + overhead))
+    return min(max(packets, 1), MOST_PACKETS)
 
 
 def _place(result: Result, device: str) -> Place:
@@ -136,7 +156,8 @@ def _place(result: Result, device: str) -> Place:
         return means.get((points[device, line], aqm, metric), 0.0)
 
     wifi = sum(mean(TODAY, of_station(device).metric(layer)) for layer in LAYERS)
-    call = {setup: mean(setup, "class.call.mos_mean") for setup in SETUPS}
+    both = ("class.call.mos_mean", "class.call.mos_back_mean")
+    call = {setup: min(mean(setup, metric) for metric in both) for setup in SETUPS}
     return Place(device, mean(TODAY, "port.line.qdelay_mean_ms"), wifi, call)
 
 
@@ -183,12 +204,15 @@ def _alone(one: Place, setups: list[str]) -> str:
 def assumptions(found: Wireless) -> list[str]:
     """Return what the answer rests on, a sentence each."""
     seeds, seconds = len(found.result.seeds), DURATION.removesuffix("s")
+    assert found.line is not None
+    down, up = (f"{rate / 1e6:g} Mbit/s" for rate in found.line.carried)
+    down_buffer, up_buffer = _buffers(found.line)
     return [
         "Today: an access point with one queue for all devices, above 123 packets in its driver. OpenWrt with ath9k, "
         "ath10k or mt76 queues by device already: there a nearer access point or a cable is what helps.",
         f"Simulated, {seeds} runs of {seconds} s each: four TCP downloads to one device, and a call to "
-        f"{found.places[0].device}. The line has {parse_rate(found.rate) / 1e6:g} Mbit/s in both directions; router "
-        f"and access point hold 1000 packets. Rates in the Wi-Fi: {found.stations}.",
+        f"{found.places[0].device}. The line carries {down} down and {up} up; its modem holds {down_buffer} and "
+        f"{up_buffer} full packets (--modem-buffer), the access point 1000. Rates in the Wi-Fi: {found.stations}.",
         f"The model of Wi-Fi leaves out {', '.join(NOT_MODELLED)}, and your neighbours.",
     ]
 

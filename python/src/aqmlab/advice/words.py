@@ -15,6 +15,7 @@ from aqmlab.vocabulary.names import listed
 from aqmlab.vocabulary.units import Size
 
 if TYPE_CHECKING:
+    from aqmlab.advice.home_line import Line
     from aqmlab.advice.run import Advice
 
 GRADE = (
@@ -92,6 +93,15 @@ def _size(figure: Figure, least: float, share: float) -> str:
     sizes = [f"{least:g} {unit}"] if least else []
     sizes += [f"{share:.0%}".replace("%", "\u00a0%")] if share else []
     return f"a difference of {' and '.join(sizes)}"
+
+
+def assumed(line: Line) -> str:
+    """Return which link layer the lines to paste are for, where nobody named one."""
+    kind = line.layer.about.partition(":")[0]
+    return (
+        f"Assumed: {kind}, with {line.layer.overhead} bytes around each packet in the lines below. Another line: "
+        "--linklayer vdsl, cable, adsl or lte."
+    )
 
 
 def brief(advice: Advice) -> list[str]:
@@ -351,7 +361,10 @@ def _reason(advice: Advice, chosen: Judged) -> str:
     if round(chosen.behind, 1) <= round(runner_up.behind, 1):
         return f"Nothing else that was tried is better on the whole; next is {runner_up.name}."
     because = _because(chosen.name, [runner_up.name])
-    return f"{runner_up.name} is a little better on the whole; {chosen.name} is named because {because}."
+    ahead = (
+        f"{round(chosen.behind, 1) - round(runner_up.behind, 1):.1f} steps over all figures, of which 1 is noticeable"
+    )
+    return f"{runner_up.name} is a little better ({ahead}); {chosen.name} is named because {because}."
 
 
 def _because(chosen: str, others: Sequence[str]) -> str:

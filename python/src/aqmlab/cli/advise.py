@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 16
 # Rates as providers name them: 50/10, or with units.
 _RATES = re.compile(r"([^/\s]+)\s*/\s*([^/\s]+)")
+RTT = "40ms"
 # What is no line, but lies behind one.
 WIRELESS = ("wifi", "wi-fi", "wlan")
 
@@ -46,7 +48,7 @@ def advise(
         str,
         typer.Option("--overhead", metavar="B", help="Bytes around each IP packet, as 22b; those of the link layer."),
     ] = "",
-    rtt: Annotated[str, typer.Option("--rtt", metavar="T", help="Round-trip time to servers.")] = "40ms",
+    rtt: Annotated[str, typer.Option("--rtt", metavar="T", help="Round-trip time to servers.")] = RTT,
     modem_buffer: Annotated[
         str,
         typer.Option(
@@ -70,7 +72,7 @@ def advise(
         typer.Option(
             "--interface",
             metavar="NAME",
-            help="The router's interface in the lines to paste; ppp0 (OpenWrt: pppoe-wan) with PPPoE, wwan0, or eth0.",
+            help="The router's interface in the lines to paste; ppp0 with PPPoE, wwan0, or eth0 (OpenWrt: pppoe-wan, wan).",
         ),
     ] = "",
     quick: Annotated[
@@ -96,7 +98,7 @@ def advise(
     aqmlab advise 50/10 --wifi 'sofa=vht-mcs7-2ss-80mhz, garden=ht-mcs0'
     """
     from aqmlab import advice, store
-    from aqmlab.advice import advice_json, advice_page, paste
+    from aqmlab.advice import advice_json, advice_page, paste, words
     from aqmlab.cli import show
 
     number, count = check_count("--jobs", jobs), check_count("--seeds", seeds)
@@ -111,13 +113,16 @@ def advise(
     line = _line(down, up, linklayer, overhead, rtt, modem_buffer, share)
     folder = store.dated("advise") if out is None else out
     if wifi:
-        of_line = {"--linklayer": linklayer, "--overhead": overhead, "--modem-buffer": modem_buffer, "--share": share}
-        for name, given in {**of_line, "--interface": interface, "--quick": quick}.items():
+        for name, given in {"--share": share, "--quick": quick}.items():
             if given:
                 raise InputError(f"{name}: is of the line alone: leave it out with --wifi")
         with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
             how = {"folder": folder, "seeds": count, "jobs": number, "watcher": bar}
-            _give_wireless(line, wifi, rtt, how, as_json, quiet=quiet)
+            of_line = {"linklayer": linklayer, "overhead": overhead, "rtt": rtt if rtt != RTT else ""}
+            of_line |= {"modem-buffer": modem_buffer, "interface": interface}
+            given = [rates] if rates else ["--down", down, "--up", up]
+            given += [part for name, text in of_line.items() if text for part in (f"--{name}", text)]
+            _give_wireless(line, wifi, shlex.join(["aqmlab", "advise", *given]), how, as_json, quiet=quiet)
         return
     with show.watching(show.Bar, folder, dated=out is None, quiet=quiet) as bar:
         found = advice.advise(line, folder=folder, quick=quick, seeds=count, jobs=number, watcher=bar)
@@ -128,7 +133,8 @@ def advise(
         if count is not None and len(found.result.seeds) > count:
             more = f"{folder} has {len(found.result.seeds)} runs of each already, more than --seeds {count}: all count"
             console.print(Text(more, style="yellow"))
-        for part in _shown(found, interface, console.width):
+        assumed = words.assumed(line) if linklayer is None and not overhead else ""
+        for part in _shown(found, interface, console.width, assumed):
             # Lines to copy are never wrapped or cut.
             console.print(part, soft_wrap=isinstance(part, str))
         console.print(show.open_page(shown))
@@ -139,13 +145,13 @@ def advise(
         raise CheckError("; ".join(failures))
 
 
-def _give_wireless(line: Line, wifi: str, rtt: str, how: Any, as_json: Any, *, quiet: bool) -> None:
+def _give_wireless(line: Line, wifi: str, of_line: str, how: Any, as_json: Any, *, quiet: bool) -> None:
     from aqmlab.advice import advice_page, wireless
     from aqmlab.cli import columns, show
 
     stations = wireless.TYPICAL if wifi == "typical" else wifi
     try:
-        found = wireless.wireless(format_rate(line.down_bps), stations, rtt, **how)
+        found = wireless.wireless(line, stations, **how)
     except InputError as error:
         raise about("wifi", error, "--wifi") from None
     page = advice_page.write_wireless(found, how["folder"])
@@ -175,8 +181,8 @@ def _give_wireless(line: Line, wifi: str, rtt: str, how: Any, as_json: Any, *, q
     for text in wireless.assumptions(found):
         console.print(Text(text, style="dim"))
     console.print("")
-    if any(one.enough in (wireless.SQM, wireless.BOTH) for one in found.places):
-        console.print(Text("What to enter for SQM: the same command without --wifi.", style="dim"))
+    if any(one.enough in (wireless.SQM, wireless.BOTH) or one.where in ("line", "both") for one in found.places):
+        console.print(Text(f"What to enter for SQM: {of_line}"), soft_wrap=True)
     console.print(show.open_page(page))
 
 
@@ -286,11 +292,13 @@ def _line(down: str, up: str, linklayer: str | None, overhead: str, rtt: str, mo
     return Line(down_bps, up_bps, kind, trace, rtt, modem_buffer, part)
 
 
-def _shown(advice: Advice, interface: str, width: int) -> list[RenderableType]:
+def _shown(advice: Advice, interface: str, width: int, assumed: str) -> list[RenderableType]:
     from aqmlab.advice import autorate, paste, words
 
     headline, reason, *others = words.sentences(advice)
-    parts: list[RenderableType] = [Text(headline, style="bold"), Text(reason), "", *map(Text, others), ""]
+    parts: list[RenderableType] = [Text(headline, style="bold"), Text(reason)]
+    parts += [Text(assumed, style="yellow")] if assumed else []
+    parts += ["", *map(Text, others), ""]
     parts += [_table(advice, width), Text(words.LEGEND, style="dim"), ""]
     found = paste.interfaces(advice.line, interface)
     for title, lines in (

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 INDENT = 2
+# Where `aqmlab export --latex` writes by default.
+LATEX = "latex"
 
 
 def result(shown: Result, folder: Path, width: int, *, verbose: bool = False) -> RenderableType:
@@ -53,9 +55,23 @@ def findings(shown: Result, folder: Path, width: int, *, verbose: bool = False) 
 
 def page(shown: Result, folder: Path) -> RenderableType:
     """Return what to open of a result, or where its numbers are."""
-    if publishing.is_published(shown):
-        return open_page(folder / publishing.REPORT)
-    return Text(f"the numbers are in {folder}")
+    if not publishing.is_published(shown):
+        return Text(f"the numbers are in {folder}")
+    page = open_page(folder / publishing.REPORT)
+    return Group(Text(stale, style="yellow"), page) if (stale := _stale(shown, folder)) else page
+
+
+def _stale(shown: Result, folder: Path) -> str:
+    """Say that a table was exported before seeds or AQMs were added; empty if not."""
+    if not (folder / LATEX).is_dir():
+        return ""
+    # It imports other libraries, which most results need not wait for.
+    from aqmlab.exports.latex import TABLE, is_stale
+
+    table = folder / LATEX / TABLE
+    if not table.is_file() or not is_stale(shown, table.read_bytes()):
+        return ""
+    return f"{table} is of other runs than these: aqmlab export {shlex.quote(str(folder))} --latex --force"
 
 
 def shard(shown: Result, folder: Path) -> RenderableType:
@@ -65,7 +81,10 @@ def shard(shown: Result, folder: Path) -> RenderableType:
 
 def _measured(shown: Result) -> str:
     first = span(shown.scenarios[0]["warmup"].rpartition(" ")[2]) if "warmup_s" not in shown.runs.columns else ""
-    return f"First {first} not measured. " if first and not first.startswith("0 ") else ""
+    # The rule says which of several it was; a folder of old has none.
+    rule = str(shown.scenarios[0]["rules"].get("warmup", "")).removeprefix("auto: ").partition(", which")[0]
+    why = "warm-up" if rule in ("", "as given") else f"warm-up: {rule}"
+    return f"First {first} not measured ({why}). " if first and not first.startswith("0 ") else ""
 
 
 def _scenario(shown: Result) -> list[RenderableType]:

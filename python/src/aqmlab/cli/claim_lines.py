@@ -59,7 +59,11 @@ def _short(one: Line) -> list[RenderableType]:
     flips = f"flipped by: {'; '.join(one.flips)}" if one.flips else ""
     found = _found("", one.here)
     found.append(f"; paper: {one.here.paper}" if one.here.paper else "")
-    return [found, *(Text(text, style="dim") for text in (beside, flips) if text)]
+    return [found, *(Text(text, style="dim") for text in (_no_size(one), beside, flips) if text)]
+
+
+def _no_size(one: Line) -> str:
+    return f"size not comparable: {one.no_size}" if one.no_size else ""
 
 
 def _whole(one: Line) -> list[RenderableType]:
@@ -71,6 +75,7 @@ def _whole(one: Line) -> list[RenderableType]:
         found.append(_found("stored full form: ", one.stored))
     others = (
         f"paper: {one.here.paper}" if one.here.paper else "",
+        _no_size(one),
         _share(one),
         f"flipped by: {'; '.join(one.flips)}" if one.flips else "",
         f"also: {'; '.join(one.alike)}" if one.alike else "",

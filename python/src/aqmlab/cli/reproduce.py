@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from aqmlab.papers import Reproduction
+    from aqmlab.papers.findings import Word
     from aqmlab.papers.paper import Paper
 
 # More names of measures and factors are on the page alone, or with -v.
@@ -238,7 +239,6 @@ def _shown(reproduction: Reproduction, *, verbose: bool) -> RenderableType:
 
 def _details(reproduction: Reproduction) -> list[RenderableType]:
     """Return each claim with the numbers of every preset, and the assumptions."""
-    from aqmlab.cli.claim_lines import STYLES
     from aqmlab.papers import cards
     from aqmlab.papers.claim_tables import claim_tables, live_tables, mechanism_tables
 
@@ -248,19 +248,16 @@ def _details(reproduction: Reproduction) -> list[RenderableType]:
         where = (f"  {claim.claim.where}", "dim")
         parts.append(Text.assemble((claim.claim.id, "bold"), f"  {claim.claim.says}{unit}", where))
         table = _table()
-        table.add_column("")
+        table.add_column("", no_wrap=True)
         for column in claim.columns:
-            table.add_column(column, justify="right", no_wrap=True)
+            table.add_column(column, justify="right", overflow="fold")
         for name, cells in claim.lines:
             table.add_row(
                 name, *(Text.assemble(one.value, (f" ± {one.half}" if one.half else "", "dim")) for one in cells)
             )
-        verdicts = [claim.words.get(name) for name in claim.columns]
-        table.add_row("verdict", *(Text(str(one or ""), style=STYLES[one] if one else "") for one in verdicts))
-        if claim.full:
-            full = [claim.full.get(name) for name in claim.columns]
-            table.add_row("stored", *(Text(str(one or ""), style="dim") for one in full))
         parts.append(table)
+        judged_in = [name for name in claim.columns if name in claim.words or name in claim.full]
+        parts += [_verdict(name, claim.words.get(name), claim.full.get(name)) for name in judged_in]
         plain = cards.plain(claim, reproduction)
         parts += [Text(f"{name}: {text}" if name and len(plain) > 1 else text) for name, text in plain.items()]
         judged = [(name, one) for name, one in claim.judgements.items() if claim.words[name] != "reproduced"]
@@ -274,6 +271,18 @@ def _details(reproduction: Reproduction) -> list[RenderableType]:
     for one in reproduction.paper.assumptions:
         assumptions.add_row(one.about, Text(one.choice, style="dim"))
     return [*parts, assumptions, ""]
+
+
+def _verdict(preset: str, here: Word | None, stored: Word | None) -> Text:
+    """Return the verdict of a preset in a line of its own, which no width cuts, with the stored one."""
+    from aqmlab.cli.claim_lines import STYLES
+
+    line = Text(f"{preset}: ")
+    if here is not None:
+        line.append(str(here), STYLES[here])
+    if stored is not None:
+        line.append(f"{'; ' if here is not None else ''}stored: {stored}", "dim")
+    return line
 
 
 def _table() -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab.results.metric_tables import ABSENT, COLUMNS, FLOW_COLUMNS, Cell, Column, Lines, filled, in_units, line
+from aqmlab.results.setting_line import setting_line, sweep_line
 from aqmlab.results.summary import Row
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import unknown
@@ -15,8 +16,11 @@ from aqmlab.vocabulary.printable import printable
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
+TABLE = "table.tex"
 # What a table has unless metrics are named: as much as fits the text of a page.
-USUAL = ("goodput_mbit", "qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "fct_mean_s")
+USUAL = ("goodput_mbit", "qdelay_mean_ms", "qdelay_p99_ms", "loss_ratio", "marks", "fct_mean_s")
+# Says in the file of how many runs it is.
+_OF_RUNS = "%% Of {} runs.\n"
 _KNOWN = {column.metric: column for column in (*COLUMNS, *FLOW_COLUMNS)}
 # Of letters with a meaning in TeX. A bracket after the end of a line would be an argument, `*` too.
 _ESCAPES = {
@@ -31,7 +35,7 @@ _PREAMBLE = r"""% \usepackage{booktabs,siunitx,etoolbox}
 
 
 def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return `table.tex`: a line for each AQM, in a sweep below each scenario, and a column for each metric.
+    """Return the file ``TABLE``: a line for each AQM, in a sweep below each scenario, and a column for each metric.
 
     Bold is the best where it is ahead of every other beyond chance; percentiles, of which runs are no sample, are not
     compared.
@@ -59,6 +63,8 @@ def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
         for aqm in result.aqms
     }
     columns = filled(shown, every)
+    if not names and not any(row.estimate.value for row in result.rows if row.metric == "marks"):
+        columns = [column for column in columns if column.metric != "marks"]
     best = _best(result)
     swept = list(result.points[0])
     formats = "".join(_format(column, every.values()) for column in columns)
@@ -82,7 +88,13 @@ def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
             ]
             lines.append(f"{' & '.join([*settings, escaped(aqm), *cells])} \\\\")
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return {"table.tex": (_PREAMBLE + "\n".join(lines) + "\n").encode()}
+    return {TABLE: (_OF_RUNS.format(len(result.runs)) + _PREAMBLE + "\n".join(lines) + "\n").encode()}
+
+
+def is_stale(result: Result, content: bytes) -> bool:
+    """Return whether a table is of fewer or more runs than a result has, since seeds or AQMs were added."""
+    first = content.decode(errors="replace").splitlines(keepends=True)[:1]
+    return first != [_OF_RUNS.format(len(result.runs))]
 
 
 def escaped(text: str) -> str:
@@ -113,9 +125,11 @@ def _best(result: Result) -> dict[tuple[int, str], str]:
 def _caption(result: Result, columns: Sequence[Column], lines: Lines) -> str:
     counts = sorted({row.runs for row in result.rows})
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1])))) if counts else "0"
+    setting = sweep_line(result) if result.points[0] else setting_line(result)
+    title = f"{result.title}: {setting.replace(' · ', '; ')}"
     if seeds == "1":
-        return f"{result.title}; one seed."
-    words = [f"{result.title}. Means of {seeds} seeds with half their 95 % intervals"]
+        return f"{title}."
+    words = [f"{title}. Means of {seeds} seeds with half their 95 % intervals"]
     percentiles = [column.metric for column in columns if metrics.find(column.metric).is_percentile]
     if percentiles:
         words[0] += "; percentiles of all runs together"
@@ -162,4 +176,4 @@ def _written(cell: Cell, *, is_best: bool) -> str:
     return rf"\bfseries {number}" if is_best else number
 
 
-__all__ = ["escaped", "latex"]
+__all__ = ["TABLE", "escaped", "is_stale", "latex"]

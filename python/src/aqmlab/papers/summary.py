@@ -88,6 +88,7 @@ class Line:
         robustness: its share of the sampled configurations, and what it is sensitive to, as plain data.
         is_sampled: whether this run sampled the configurations; else they are the stored ones.
         is_main: whether it is the paper's main claim.
+        no_size: why the paper's size is not comparable, where the verdict says so.
 
     """
 
@@ -102,6 +103,7 @@ class Line:
     is_sampled: bool = False
     is_headline: bool = True
     is_main: bool = False
+    no_size: str = ""
 
     @property
     def share(self) -> str:
@@ -198,6 +200,7 @@ def _line(claim: Claim, paper: Paper, main: str, found: Found, robustness: Robus
         (part.expected, part.at) for one in (*run.values(), *kept.values()) for part in one.parts if part.is_refuted
     )
     own = run[main]
+    shown = {own.word, *([kept[main].word] if main in kept else [])}
     decides = _deciding(own, contested)
     rest = {preset: one for preset, one in kept.items() if preset not in run}
     others = [*_others(run, own), *(replace(one, is_stored=True) for one in _others(rest, own))]
@@ -213,6 +216,7 @@ def _line(claim: Claim, paper: Paper, main: str, found: Found, robustness: Robus
         own.holds,
         robustness.get(claim.id, {}),
         is_main=claim.id == paper.summary.main,
+        no_size=_no_size(claim) if Word.NO_SIZE in shown else "",
     )
 
 
@@ -284,6 +288,11 @@ def _cells(one: Finding, claim: Claim, decides: Part | None) -> Cells:
         sizes = dict.fromkeys(part_words.change(part.paper) for part in one.parts if part.paper is not None)
         return Cells(word, held, _open(one), next(iter(sizes), ""), along)
     return Cells(word, held, _open(one), part_words.papers(decides, claim), part_words.ours(decides, one.means, claim))
+
+
+def _no_size(claim: Claim) -> str:
+    """Say why the paper's numbers of a claim have no size to compare with."""
+    return next(iter(claim.doubt.values()), "a number of the paper or of the runs is not above zero")
 
 
 def _open(one: Finding) -> str:

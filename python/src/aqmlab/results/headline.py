@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # What is asked of every AQM, whether it differs or not.
 ASKED = ("qdelay_mean_ms", "goodput_mbit")
+# What calls are asked for beside that, in few words.
+CALLS = {"mos_mean": "call MOS at the callee", directions.BACK: "call MOS at the caller"}
 # More effects are in the tables.
 MOST_EFFECTS = 3
 # Above this ratio, "10 times" is easier than "900 % more".
@@ -55,8 +57,9 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
         return f"the same as {reference} in every run"
     scenario = result.scenarios[point]
     known = {one.metric: one for one in comparisons}
-    asked = [*full_ports.waited_at(result, point), *ASKED[1:]]
-    shown = [known[name] for name in (*asked, *QOE, directions.BACK) if name in known and _is_shown(known[name])]
+    asked = [*full_ports.waited_at(result, point), *ASKED[1:], *_worst_call(known)]
+    others = [name for name in QOE if name not in CALLS]
+    shown = [known[name] for name in (*asked, *others) if name in known and _is_shown(known[name])]
     clear = [one for one in shown if not is_negligible(one, scenario)]
     clear.sort(key=_size, reverse=True)
     rest = [known[name] for name in asked if name in known and known[name] not in clear]
@@ -70,6 +73,13 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
     found = [", ".join([*parts, *same]) + (against if same else "")]
     found += [f"undecided{'' if same else against}: {', '.join(undecided)}"] if undecided else []
     return "; ".join(part for part in found if part)
+
+
+def _worst_call(known: Mapping[str, Comparison]) -> list[str]:
+    """Return the score of calls at the end that hears the other worse; none without calls."""
+    calls = [known[name] for name in CALLS if name in known]
+    calls.sort(key=lambda one: min(one.reference_value, one.reference_value + one.difference.estimate.value))
+    return [one.metric for one in calls[:1]]
 
 
 def _alike(one: Comparison) -> str:
@@ -110,9 +120,11 @@ def span(undecided: Sequence[Comparison]) -> str:
         return ""
     lows = [(one.difference.estimate.low or 0.0) / one.difference.base for one in undecided]
     highs = [(one.difference.estimate.high or 0.0) / one.difference.base for one in undecided]
-    # What is no less than nothing falls by all of it at most.
-    low, high = max(min(lows), -1.0), max(highs)
-    return f"{100.0 * low:+.0f} to {100.0 * high:+.0f} %" if high <= 1.0 else ""
+    low, high = min(lows), max(highs)
+    if high > 1.0:
+        return ""
+    # What is no less than nothing falls by all of it at most, which an interval does not know.
+    return f"at most {100.0 * high:+.0f} %" if low <= -1.0 else f"{100.0 * low:+.0f} to {100.0 * high:+.0f} %"
 
 
 def _is_shown(one: Comparison) -> bool:
@@ -168,7 +180,7 @@ def percent(share: float) -> str:
 
 def noun(metric: Metric) -> str:
     """The name of a metric in a sentence: it goes without saying that it is a mean."""
-    return metric.phrase.removeprefix("mean ")
+    return CALLS.get(metric.name, metric.phrase.removeprefix("mean "))
 
 
 def _pair(one: Comparison) -> tuple[str, str, str]:

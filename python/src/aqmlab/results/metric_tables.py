@@ -79,8 +79,8 @@ PORT_COLUMNS = (
 SWEEP_COLUMNS = (*COLUMNS, *FLOW_COLUMNS[4:6])
 # Columns for the users of applications, if there are any.
 APPLICATION_COLUMNS = (
-    Column("mos_mean", "MOS", "there", 1.0, 2),
-    Column("mos_back_mean", "MOS", "back", 1.0, 2),
+    Column("mos_mean", "Call MOS", "callee", 1.0, 2),
+    Column("mos_back_mean", "Call MOS", "caller", 1.0, 2),
     Column("page_load_mean_s", "Page load", "mean, s", 1.0, 2),
     Column("pages_completed", "Pages", "completed", 1.0, 1),
     Column("pages_requested", "Pages", "requested", 1.0, 1),

@@ -39,6 +39,8 @@ def _notes(
     first = references[0] if len(references) == 1 else "its own in the first engine"
     percentiles = any(metrics.find(column.metric).is_percentile for column in columns)
     yield f"{legend(marks, first)}{'; percentiles untested' if percentiles else ''}."
+    if any(column.metric in ("mos_mean", "mos_back_mean") for column in columns):
+        yield "Call MOS: 1 to 4.5, the mean over calls, as the callee (to=) and the caller (from=) hear the other end."
     titles = dict.fromkeys(column.title for column in columns)
     found = [_bound([column for column in columns if column.title == title], tested) for title in titles]
     bounds = [bound for bound in found if bound]

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from aqmlab.results import directions, groups
 from aqmlab.results.ports import FULL_IP_PACKET_BYTES
 from aqmlab.vocabulary.units import parse_bytes, parse_rate, parse_span, readable
@@ -19,13 +21,15 @@ BITS_PER_MBIT = 1e6
 # The swept name of named links.
 LINK = "link"
 NANOS_PER_MS = 1e6
+# A recorded link's mean rate while measured is named if it differs by more from that of the whole record.
+OTHER_RATE = 0.05
 
 
 def setting_line(result: Result, point: int = 0) -> str:
     """Return a scenario in one line."""
     scenario = result.scenarios[point]
     parts = [
-        ", ".join(part for part in _link(scenario) if part),
+        ", ".join(part for part in _link(scenario, _measured_mbit(result, point)) if part),
         _traffic(scenario),
         _runs(scenario),
     ]
@@ -90,11 +94,20 @@ def span(text: str) -> str:
     return f"{value / 1e3:.4g} s" if value >= 1e3 else f"{value:.4g} ms"
 
 
-def _link(scenario: Mapping[str, Any]) -> list[str]:
+def _measured_mbit(result: Result, point: int) -> float | None:
+    """Return the mean rate of a recorded link while it was measured, which need not be whole periods of it."""
+    runs = result.runs.filter(pl.col("point") == point)
+    if not {"throughput_mbit", "utilization"} <= set(runs.columns):
+        return None
+    used = runs.filter(pl.col("utilization") > 0.0).select(pl.col("throughput_mbit") / pl.col("utilization"))
+    return float(used.to_series().to_numpy().mean()) if used.height else None
+
+
+def _link(scenario: Mapping[str, Any], measured_mbit: float | None) -> list[str]:
     topology = str(scenario["topology"])
     return [
         _place(topology, scenario) if topology != "dumbbell" else "",
-        _rate(scenario),
+        _rate(scenario, measured_mbit),
         span(scenario["rtt"]) if scenario.get("rtt") else "",
         _buffer(scenario),
     ]
@@ -106,9 +119,12 @@ def _place(topology: str, scenario: Mapping[str, Any]) -> str:
     return f"{topology} at {ports[0]}" if len(ports) == 1 else topology
 
 
-def _rate(scenario: Mapping[str, Any]) -> str:
+def _rate(scenario: Mapping[str, Any], measured_mbit: float | None = None) -> str:
     if scenario.get("link_trace"):
-        return f"trace {Path(scenario['link_trace']).name} (mean {rate(scenario['link_trace_mean_rate'])})"
+        mean_mbit = parse_rate(scenario["link_trace_mean_rate"]) / BITS_PER_MBIT
+        is_other = measured_mbit is not None and abs(measured_mbit / mean_mbit - 1.0) > OTHER_RATE
+        here = f", {measured_mbit:.3g} while measured" if is_other else ""
+        return f"trace {Path(scenario['link_trace']).name} (mean {rate(scenario['link_trace_mean_rate'])}{here})"
     shown = rate(scenario["rate"]) if scenario.get("rate") else ""
     # An older folder knows no kinds.
     kind = str(scenario.get("link") or "rate").split()[0]

@@ -72,7 +72,7 @@ def advise(
         typer.Option(
             "--interface",
             metavar="NAME",
-            help="The router's interface in the lines to paste; ppp0 with PPPoE, wwan0, or eth0 (OpenWrt: pppoe-wan, wan).",
+            help="The interface in the lines to paste; ppp0 with PPPoE, wwan0, or eth0 (OpenWrt: pppoe-wan, wan).",
         ),
     ] = "",
     quick: Annotated[

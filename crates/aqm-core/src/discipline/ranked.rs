@@ -78,16 +78,15 @@ pub(super) fn ranks(params: &Params) -> Ranks {
 
 /// Whether `params` keep the rank function: queued packets have their ranks already.
 pub(super) fn check(params: &Params, ranks: &Ranks) -> Result<(), ParamError> {
-    let problem = "cannot change while packets may wait";
     let flows = params.count("flows");
     if flows != ranks.flows() as u64 {
-        return Err(ParamError::relation("flows", flows, problem));
+        return Err(ParamError::while_packets_wait("flows", flows));
     }
     match (&function(params), ranks.function()) {
         (wanted, now) if wanted == now => Ok(()),
         (Function::Lstf(_), Function::Lstf(_)) => {
-            Err(ParamError::relation("slack", params.get("slack"), problem))
+            Err(ParamError::while_packets_wait("slack", params.get("slack")))
         }
-        _ => Err(ParamError::relation("rank", params.get("rank"), problem)),
+        _ => Err(ParamError::while_packets_wait("rank", params.get("rank"))),
     }
 }

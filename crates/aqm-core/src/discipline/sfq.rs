@@ -426,7 +426,7 @@ impl Discipline for Sfq {
         for (name, now) in [("divisor", self.queues.len()), ("flows", self.settings.flows)] {
             let wanted = params.count(name);
             if wanted != now as u64 {
-                return Err(ParamError::relation(name, wanted, "cannot change while packets may wait"));
+                return Err(ParamError::while_packets_wait(name, wanted));
             }
         }
         let red = FlowRed::read(params, self.queues.len())?.map(Box::new);

@@ -201,7 +201,7 @@ impl Discipline for SpPifo {
         ranked::check(params, &self.ranks)?;
         let queues = params.count("queues");
         if queues != self.queues.len() as u64 {
-            return Err(ParamError::relation("queues", queues, "cannot change while packets may wait"));
+            return Err(ParamError::while_packets_wait("queues", queues));
         }
         (self.limit, self.queue_limit) = limits(params);
         self.trim(cx);

@@ -1,6 +1,6 @@
 //! Contents of a capture that are no packets of it: other than IP, or there already.
 
-use super::link::name;
+use super::link::types::name;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Who used the air of a channel, and how long packets waited for it.
 
-use super::state::Channel;
 use aqm_core::units::Span;
+use aqm_path::device::burst::Air;
 use aqm_path::mac::channel::{MediumTotals, StationTotals};
 
 /// The use of a channel that stations share, in sums since the beginning.
@@ -26,17 +26,14 @@ pub(crate) struct Waits {
     pub(crate) sojourn: Span,
 }
 
-impl Channel {
-    /// The use of its air; none where stations do not share it.
-    pub(crate) fn air_use(&self) -> Option<AirUse> {
-        let air = self.device.as_ref()?.air()?;
-        let stations = air.stations.into_iter().zip(&self.waits);
-        let stations = stations.map(|(totals, &waits)| StationUse { totals, waits }).collect();
-        Some(AirUse { stations, medium: air.medium })
-    }
-}
-
 impl AirUse {
+    /// The use of a device's air; `waits` are of its stations.
+    pub(crate) fn new(air: Air<'_>, waits: &[Waits]) -> AirUse {
+        let stations = air.stations.into_iter().zip(waits);
+        let stations = stations.map(|(totals, &waits)| StationUse { totals, waits }).collect();
+        AirUse { stations, medium: air.medium }
+    }
+
     /// What stations have added since `before`; all of it if there is no before.
     pub(crate) fn since(&self, before: Option<&AirUse>) -> Vec<StationUse> {
         let added = |(number, now): (usize, &StationUse)| {

@@ -142,6 +142,13 @@ pub(crate) struct Channel {
     pub(crate) parts: Vec<Part>,
 }
 
+impl Channel {
+    /// The use of its air; none where stations do not share it.
+    pub(crate) fn air_use(&self) -> Option<AirUse> {
+        Some(AirUse::new(self.device.as_ref()?.air()?, &self.waits))
+    }
+}
+
 /// An application with the flows of its directions.
 pub(crate) struct User {
     pub(crate) application: Application,

@@ -15,12 +15,11 @@ mod pseudo;
 mod step;
 #[cfg(test)]
 mod tests;
-mod types;
+pub(super) mod types;
 mod wan;
 mod wireless;
 
 pub use types::LinkType;
-pub(super) use types::name;
 
 use super::flow::Hash;
 use super::skipped::SkipReason;

@@ -1,7 +1,7 @@
 //! Headers of every link layer, made by hand.
 
 use super::super::skipped::SkipReason;
-use super::types::WITH_IP;
+use super::types::{WITH_IP, name};
 use super::*;
 use proptest::prelude::*;
 

@@ -55,20 +55,20 @@ class Port:
 
 
 class Network:
-    """The boxes of a scenario.
+    """The boxes of a scenario. What netem delays all packets by, ``delay_ns``, comes to its propagation delay.
 
     Raises:
         InputError: naming what the guest cannot do.
 
     """
 
-    def __init__(self, scenario: Scenario, rate_bps: int) -> None:
+    def __init__(self, scenario: Scenario, rate_bps: int, delay_ns: int = 0) -> None:
         self._scenario = scenario
         # Of the measured link; the mean rate if it is recorded.
         self._rate_bps = rate_bps
         self._topology = scenario.topology or _dumbbell(scenario, rate_bps)
         _check(self._topology)
-        self._netem = netem.words(scenario.settings)
+        self._netem = netem.words(scenario.settings, delay_ns)
         links = _with_netem(self._topology) if self._netem else self._topology.links
         self._links = {(link.source, link.target): link for link in links}
         self._shapers = {hop: self._shaper(link) for hop, link in self._links.items() if link.queue != PLAIN}
@@ -215,9 +215,14 @@ class Network:
         ]
         lines += [f"port {hop[0]} {self._interfaces[hop]} {words}" for hop, words in self._shapers.items()]
         if self._netem:
-            hop = next(hop for hop in self._links if hop[0] == LOSSY and self._links[hop].wire)
-            lines.append(f"netem {LOSSY} {self._interfaces[hop]} {self._netem}")
+            lines.append(f"netem {LOSSY} {self.wire} {self._netem}")
         return list(dict.fromkeys(lines))
+
+    @property
+    def wire(self) -> str:
+        """The interface behind which netem stands for the measured link's wire; empty without netem."""
+        hops = (hop for hop, link in self._links.items() if hop[0] == LOSSY and link.wire)
+        return next((self._interfaces[hop] for hop in hops), "")
 
     def _entry(self, path: FlowPath) -> str:
         """The interface by which a receiver answers."""

@@ -18,7 +18,7 @@ PARALLEL := -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-wifi validate-linux validate-stacks validate-live validate-p4 quick-papers rust-tests test-rust test-python crates lint lint-subject lint-rust lint-python lock clean tools
+.PHONY: help setup capi demo test wheel wheel-aarch64 deny bench bench-live bench-playground fuzz many-runs store-check scale sweep-bench coverage verdict-rates diagnosis-rates packetdrill soak nightly playground docs pages laws link-virtual ns3 validate-ns3 validate-ns3-qdiscs validate-wifi validate-linux validate-stacks validate-live validate-p4 quick-papers rust-tests test-rust test-python crates lint lint-subject lint-rust lint-python lock clean tools
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 16
@@ -107,6 +107,9 @@ store-check: $(NATIVE) .venv/dev ## 10 000 reads of a result folder beside a wri
 
 bench-live: $(NATIVE) ## the live link beside a plain forwarding loop, and the error of its rates (two minutes; an idle machine, as root)
 	$(BIN)/python benches/live.py
+
+bench-playground: playground ## packets a second of the playground's module and of the native simulator, in turns (two minutes, after the builds)
+	node benches/playground.mjs
 
 scale: $(NATIVE) ## cost of building and running a growing network, up to 10 001 nodes (half a minute)
 	$(BIN)/python benches/scale.py

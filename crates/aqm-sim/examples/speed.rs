@@ -3,7 +3,8 @@
 //! `cargo run --release -p aqm-sim --example speed -- [FLOWS] [AQM] [SECONDS] [KEY=VALUE]...` prints bottleneck packets
 //! per CPU-second. Keys: `transport` (a congestion control and its keys), `mbit` (the bottleneck's rate), `sample` (the
 //! period of the series in milliseconds), `switch` (a program, or `none`: the bottleneck is a port of a switch), `digest`
-//! (`on`: prints what is equal if every number of the report is). Instruction counts come from running it under callgrind.
+//! (`on`: prints what is equal if every number of the report is), `scenario` (`on`: prints the scenario as JSON, and does not
+//! run it). Instruction counts come from running it under callgrind.
 #![allow(clippy::disallowed_methods, reason = "it asks Linux what it costs")]
 
 use aqm_core::units::Span;
@@ -25,7 +26,7 @@ pub(crate) fn run(inputs: &Inputs) {
     let aqm = arguments.next().unwrap_or_else(|| "fifo limit 1667p".to_owned());
     let seconds: u64 = arguments.next().map_or(10, |text| text.parse().expect("a number of seconds"));
     let mut scenario = scenario(flows, &aqm, seconds);
-    let mut digests = false;
+    let (mut digests, mut is_shown) = (false, false);
     for word in arguments {
         let (key, value) = word.split_once('=').expect("KEY=VALUE");
         let number = || value.parse::<u64>().expect("a whole number");
@@ -36,9 +37,13 @@ pub(crate) fn run(inputs: &Inputs) {
             "mbit" => scenario.capacity = Capacity::RateBps(number() * 1_000_000),
             "sample" => scenario.sample_ns = number() * 1_000_000,
             "digest" => digests = value == "on",
+            "scenario" => is_shown = value == "on",
             "switch" => behind_switch(&mut scenario, value),
             _ => panic!("there is no key {key}"),
         }
+    }
+    if is_shown {
+        return println!("{}", scenario.json());
     }
     let started = cpu_seconds();
     let report = aqm_sim::run(&scenario, inputs, 1, &Monitor::default()).expect("the speed case runs");

@@ -344,3 +344,9 @@ def no_file_and_no_folder_names_code_to_run(tmp_path: Path, aqmlab: Command) -> 
         ended = aqmlab("compare", *options, "--aqm", "fifo", "--seeds", seeds)
         assert (ended.status, "which is code: name it with --aqm too" in ended.line) == (2, True), ended.err
     assert not (tmp_path / "ran").exists()
+
+
+def the_page_shows_the_example_that_acts_on_dequeue() -> None:
+    example = (ROOT / "docs/examples/sojourn.py").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/own-discipline.md").read_text(encoding="utf-8")
+    assert example[example.index("class Sojourn") :].rstrip() in page

@@ -4,7 +4,9 @@
 An experiment compares three AQMs in five metrics, all pairs: a family of 15 tests, with the same seeds for all. A run's
 value is the AQM's mean, times what its seed has in common for all AQMs, times what it has of its own; both vary by a
 fifth. Where "some differ", the second AQM has half the mean in the first metric and nine tenths in the second; the
-third is the first. Writes the table of docs/reference/error-rates.md, or prints it.
+third is the first. For the mark of equivalence (≈) the second AQM has a twentieth less in two metrics, which is the
+margin itself, and a tenth less in two more; runs vary by less there, or nothing would be marked. Writes the tables of
+docs/reference/error-rates.md, or prints them.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ RUNS = (3, 5, 10, 30)
 AQMS, METRICS = 3, 5
 SPREAD = 0.2
 BEGIN, END = "<!-- mark rates, by scripts/mark_rates.py -->", "<!-- end of mark rates -->"
+BEGIN_SAME, END_SAME = "<!-- equivalence rates, by scripts/mark_rates.py -->", "<!-- end of equivalence rates -->"
+# How much runs vary there, as a share of what they do for the other table.
+FRACTIONS = {"normal, by 1 %": ("normal", 0.05), "normal, by 4 %": ("normal", 0.2), "skewed, by 5 %": ("skewed", 0.05)}
+HEADS_SAME = ("Values", "Runs", "Wrong at 5 %", "Wrong at 10 %", "Equal is found")
 HEADS = ("Values", "In truth", "Runs", "Any wrong mark", "All intervals hold", "Half is found", "A tenth is found")
 # Means of the AQMs (rows) in the metrics.
 TRUTHS = {
@@ -91,6 +97,52 @@ def rates(draw: Callable[..., Reals], means: Reals, runs: int, experiments: int 
     return Rates(*(count / experiments for count in (wrong, held, half, tenth)))
 
 
+@dataclass(frozen=True)
+class SameRates:
+    """Shares of experiments: some pair a twentieth, or a tenth, apart is marked as the same; and one of equals is."""
+
+    at_margin: float
+    beyond: float
+    found: float
+
+
+def same_rates(values: str, runs: int, experiments: int = EXPERIMENTS) -> SameRates:
+    """Simulate the marks of equivalence in a case; the same experiments every time."""
+    random = np.random.default_rng(SEED)
+    draw, fraction = DRAWS[FRACTIONS[values][0]], FRACTIONS[values][1]
+    apart = (1.0 - statistics.MARGIN, 1.0 - statistics.MARGIN, 0.9, 0.9, 1.0)
+    means = np.array([[1.0] * METRICS, apart, [1.0] * METRICS])
+    at_margin = beyond = found = 0
+    for _ in range(experiments):
+        common, own = (1.0 + fraction * (draw(random, each, METRICS, runs) - 1.0) for each in (1, AQMS))
+        drawn = means[:, :, None] * common * own
+        pairs = list(itertools.product(itertools.combinations(range(AQMS), 2), range(METRICS)))
+        family = statistics.family(
+            [statistics.paired(drawn[b, metric].tolist(), drawn[a, metric].tolist()) for (a, b), metric in pairs]
+        )
+        same = {pair for pair, one in zip(pairs, family, strict=True) if one.is_equivalent}
+        # The third AQM is the first.
+        wrong = {metric for (a, b), metric in same if 1 in (a, b)}
+        at_margin += not wrong.isdisjoint((0, 1))
+        beyond += not wrong.isdisjoint((2, 3))
+        found += ((0, 2), 0) in same
+    return SameRates(*(count / experiments for count in (at_margin, beyond, found)))
+
+
+def same_line(values: str, runs: int) -> str:
+    """Return a line of the table of equivalence."""
+    found = same_rates(values, runs)
+    return f"| {values} | {runs} | {found.at_margin:.1%} | {found.beyond:.1%} | {found.found:.1%} |"
+
+
+def same_lines() -> Iterator[str]:
+    """Yield the table of equivalence."""
+    yield f"| {' | '.join(HEADS_SAME)} |"
+    yield f"| {' | '.join(['---'] * len(HEADS_SAME))} |"
+    for values, runs in itertools.product(FRACTIONS, RUNS):
+        yield same_line(values, runs)
+
+
 def line(values: str, truth: str, runs: int) -> str:
     """Return a line of the table."""
     found = rates(DRAWS[values], TRUTHS[truth], runs)
@@ -108,10 +160,10 @@ def lines() -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the table, or write it into the page."""
+    """Print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="docs/reference/error-rates.md")
-    write_or_print(parser.parse_args().write, {(BEGIN, END): lines()})
+    write_or_print(parser.parse_args().write, {(BEGIN, END): lines(), (BEGIN_SAME, END_SAME): same_lines()})
 
 
 if __name__ == "__main__":

@@ -68,7 +68,9 @@ def _words(result: Result, comparisons: Sequence[Comparison], point: int) -> str
     parts = [_effect(one, reference if place == 0 else "") for place, one in enumerate(clear[:MOST_EFFECTS])]
     alike = [one for one in rest if one.difference.is_equivalent or one in shown]
     same = [_alike(one) for one in alike]
-    undecided = [_undecided(one) for one in rest if one not in alike]
+    # A call of which the values look alike is left to the table.
+    open_ones = [one for one in rest if one not in alike and not (one.metric in CALLS and is_negligible(one, scenario))]
+    undecided = [_undecided(one) for one in open_ones]
     against = "" if clear else f" against {reference}"
     found = [", ".join([*parts, *same]) + (against if same else "")]
     found += [f"undecided{'' if same else against}: {', '.join(undecided)}"] if undecided else []

@@ -40,12 +40,12 @@ def _notes(
     percentiles = any(metrics.find(column.metric).is_percentile for column in columns)
     yield f"{legend(marks, first)}{'; percentiles untested' if percentiles else ''}."
     if any(column.metric in ("mos_mean", "mos_back_mean") for column in columns):
-        yield "Call MOS: 1 to 4.5, the mean over calls, as the callee (to=) and the caller (from=) hear the other end."
+        yield "Call MOS: 1 to 4.5, mean over calls, as callee (to=) and caller (from=) hear it."
     titles = dict.fromkeys(column.title for column in columns)
     found = [_bound([column for column in columns if column.title == title], tested) for title in titles]
     bounds = [bound for bound in found if bound]
     if bounds:
-        yield f"95 % intervals of all differences together, at most: {', '.join(bounds)}."
+        yield f"Joint 95 % intervals, at most: {', '.join(bounds)}."
     if few := few_seeds(result):
         yield few
 
@@ -74,7 +74,8 @@ def _bound(columns: Sequence[Column], tested: Sequence[Comparison]) -> str:
     # Rounded up, so that it holds.
     digits = -math.floor(math.log10(reach * scale))
     value = math.ceil(reach * scale * 10.0**digits) / 10.0**digits
-    title = column.title if column.title[:2].isupper() or column.title == "Jain index" else column.title.lower()
+    is_name = column.title[:2].isupper() or column.title == "Jain index"
+    title = column.title if is_name else f"{column.title[:1].lower()}{column.title[1:]}"
     text = f"{title} ±{value:.{max(digits, 0)}f}"
     return f"{text} {unit}" if metric.unit or metric.is_share else text
 

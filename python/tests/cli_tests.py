@@ -477,6 +477,28 @@ def starting_loads_neither_frames_nor_figures_nor_statistics() -> None:
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
+# What no first table needs: packages, modules and all that lies in them.
+NOT_FOR_A_TABLE = (
+    *("pydantic", "matplotlib", "scipy", "jinja2"),
+    *("aqmlab.plots", "aqmlab.report", "aqmlab.engine.linux.job", "aqmlab.engine.linux.guest"),
+)
+
+
+def the_first_table_loads_no_more_than_it_shows(tmp_path: Path) -> None:
+    words = ["aqmlab", "compare", *BASE, "--aqm", "fifo,codel", "--no-report", "--out", str(tmp_path / "out")]
+    code = (
+        f"import atexit, sys, aqmlab.cli; sys.argv = {words}; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); aqmlab.cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Goodput" in done.stdout
+    assert [
+        module
+        for module in done.stderr.splitlines()[-1].split()
+        if any(module == name or module.startswith(f"{name}.") for name in NOT_FOR_A_TABLE)
+    ] == []
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

@@ -10,6 +10,7 @@ from rich.console import Group as Rows
 from rich.table import Table
 from typer.core import TyperCommand, TyperGroup
 
+from aqmlab.cli.plain_values import read_plainly
 from aqmlab.cli.terminal import Terminal, Text
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read its options; refuse words that belong to none."""
+        read_plainly(self.get_params(ctx))
         ctx.allow_extra_args = True
         rest = super().parse_args(ctx, args)
         if ctx.args:
@@ -60,6 +62,11 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A command with commands of its own, in groups."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read its options."""
+        read_plainly(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print it."""

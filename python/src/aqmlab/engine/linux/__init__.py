@@ -6,10 +6,11 @@ import functools
 import time
 from collections.abc import Sequence
 
-from aqmlab.engine.linux import guest, job, kernel_image, measure, tc, tracing
 from aqmlab.engine.protocol import Capabilities, Monitor, Report, Task, Trace
 from aqmlab.scenario.model import PLAIN, UNDER_TEST, Link, Rate, Scenario
 from aqmlab.vocabulary.errors import InputError
+
+# Its modules are imported where they are used: every start of aqmlab imports this one, few make a guest.
 
 # Processor time of a guest's start, and of each packet through its bottleneck, seconds: measured on a server.
 START_S = 0.6
@@ -24,16 +25,24 @@ class Linux:
 
     name = "linux"
     about = "the Linux kernel's qdiscs and TCP, in virtual time"
-    capabilities = Capabilities(
-        topologies=frozenset({"dumbbell", "asymmetric", "parking_lot"}),
-        kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS.values())),
-        aqms=tc.DISCIPLINES,
-        captures=False,
-    )
+
+    @functools.cached_property
+    def capabilities(self) -> Capabilities:
+        """What the guest supports."""
+        from aqmlab.engine.linux import job, tc
+
+        return Capabilities(
+            topologies=frozenset({"dumbbell", "asymmetric", "parking_lot"}),
+            kinds=frozenset((*job.CONTROLS, *job.DATAGRAMS.values())),
+            aqms=tc.DISCIPLINES,
+            captures=False,
+        )
 
     @functools.cached_property
     def version(self) -> str:
         """The kernel's release, and the hash of all that decides its results."""
+        from aqmlab.engine.linux import kernel_image
+
         return kernel_image.found().version
 
     def of(self, name: str) -> Linux:
@@ -43,6 +52,8 @@ class Linux:
 
     def cost_s(self, scenario: Scenario) -> float:
         """Return about what a run costs: a start, and something for each packet; 0 for a link that is recorded."""
+        from aqmlab.engine.linux import tc
+
         if not isinstance(scenario.capacity, Rate):
             return 0.0
         links = scenario.topology.links if scenario.topology else [Link("", "", None, 0, UNDER_TEST)]
@@ -52,6 +63,8 @@ class Linux:
 
     def refusal(self, scenario: Scenario) -> str:
         """Return in words why it does not run a scenario; empty if it does."""
+        from aqmlab.engine.linux import job
+
         try:
             job.described(scenario, 1)
         except InputError as error:
@@ -60,16 +73,22 @@ class Linux:
 
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Look whether the kernel has been built, and can be started here."""
+        from aqmlab.engine.linux import guest, kernel_image
+
         if tasks:
             guest.check(kernel_image.found())
 
     def monitor(self, task: Task) -> Monitor:
         """Return a monitor for one run."""
+        from aqmlab.engine.linux import guest
+
         del task
         return guest.Watch()
 
     def run(self, task: Task, monitor: Monitor) -> Report:
         """Run a guest, and measure what its taps have seen."""
+        from aqmlab.engine.linux import guest, job, kernel_image, measure
+
         assert isinstance(monitor, guest.Watch)
         described = job.described(task.scenario, task.seed, inputs=task.inputs)
         image = kernel_image.found()
@@ -80,6 +99,8 @@ class Linux:
 
     def trace(self, task: Task, monitor: Monitor) -> Trace:
         """Run a guest with a tap at the senders, too, that samples TCP's state every millisecond."""
+        from aqmlab.engine.linux import guest, job, kernel_image, tracing
+
         assert isinstance(monitor, guest.Watch)
         described = job.described(task.scenario, task.seed, tracing.STATES_NS, task.inputs)
         with guest.finished(kernel_image.found(), described, f"{task.aqm}, seed {task.seed}", monitor) as (folder, _):

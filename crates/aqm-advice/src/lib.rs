@@ -4,6 +4,13 @@
 //! ([`household`]). What its members notice of a run are the [`figures`]; how far every setup is behind in them, and
 //! which is named, is the [`choice`]; and [`paste`] has the lines for a router. Nothing here simulates: the command
 //! line and the page in a browser both do, and ask here.
+//!
+//! Rooms use only those before them.
+//!
+//! - [`layer`]: what a link layer adds to every packet; [`line`](mod@line): the line of a home.
+//! - [`figures`]: what a household notices.
+//! - [`setups`]: the modem as it is, and what may be done instead.
+//! - [`household`]: the scenario; [`choice`]: which setup is named; [`paste`]: the lines for a router.
 
 #![forbid(unsafe_code)]
 

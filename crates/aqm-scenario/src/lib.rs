@@ -6,6 +6,17 @@
 //! A discipline is written in the laboratory's own notation ([`aqm_core::spec`]), or pasted from tc ([`tc`]): a command,
 //! the lines of `tc qdisc show`, or its JSON. Command line, files, Python, C, the test bench and the playground read it
 //! here.
+//!
+//! Rooms use only those before them.
+//!
+//! - [`options`]: options as text, by their declared names.
+//! - [`buffer`]: the buffer of a bottleneck; [`warmup`]: the time that is not measured; [`sweep`]: the values that are tried.
+//! - [`tc`]: disciplines and links in tc's notation.
+//! - [`flows`]: groups of flows.
+//! - `link_files`: the files that kinds of links name.
+//! - [`topology`]: topologies by name, and files of links.
+//! - [`schema`]: JSON Schemas of experiment files and scenarios.
+//! - [`resolve`]: from options to a scenario.
 #![forbid(unsafe_code)]
 
 pub mod buffer;

@@ -1,6 +1,6 @@
 //! Settings of both ends, with every random number from the run.
 
-use crate::Control;
+use crate::choices::Control;
 use crate::null::{self, Null};
 use aqm_core::random::Random;
 use aqm_sim::headers::UDP_HEADERS;

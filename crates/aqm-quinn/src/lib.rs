@@ -8,40 +8,25 @@
 //! the 16 bytes of an AEAD's tag, so that packets are as long as real ones), and ids and seeds come from the run. Its BBR is
 //! left out: it draws the phase of its probing from the operating system, so no run could be made again.
 
+mod choices;
 mod clock;
 mod config;
 mod end;
 mod null;
 mod work;
 
-use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Bytes;
 use aqm_sim::stack::{Ends, Info, MINIMAL, Stack, Task};
 use aqm_sim::transport::Values;
+use choices::{Control, Marks};
 use end::QuinnEnd;
 use work::{Finished, Reader, Writer};
 
 /// The stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Quinn;
-
-choices! {
-    /// The congestion controls of the crate.
-    enum Control {
-        Cubic = "cubic",
-        NewReno = "newreno",
-    }
-}
-
-choices! {
-    /// What packets claim about ECN.
-    enum Marks {
-        Classic = "classic",
-        Off = "off",
-    }
-}
 
 static PARAMS: &[ParamSpec] = &[
     ParamSpec::choice::<Control>(

@@ -1,6 +1,6 @@
 //! One end: an interface of the crate with the one socket that it has.
 
-use crate::Control;
+use crate::choices::Control;
 use crate::device::Device;
 use aqm_core::input_error::InputError;
 use aqm_core::packet::Ecn;

@@ -6,29 +6,21 @@
 //! What it has: its congestion controls, fast retransmit, delayed acknowledgments, window scaling, and answers to SACK as a
 //! receiver. What it lacks: recovery by SACK as a sender, ECN, and timestamps unless a clock without arguments is given.
 
+mod choices;
 mod device;
 mod end;
 
-use aqm_core::choices;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::Bytes;
 use aqm_sim::stack::{ECN, Ends, Info, PACKET, Stack, Task};
 use aqm_sim::transport::Values;
+use choices::Control;
 use end::SmolEnd;
 
 /// The stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Smoltcp;
-
-choices! {
-    /// The congestion controls of the crate.
-    enum Control {
-        Cubic = "cubic",
-        Reno = "reno",
-        None = "none",
-    }
-}
 
 static PARAMS: &[ParamSpec] = &[
     ParamSpec::choice::<Control>(

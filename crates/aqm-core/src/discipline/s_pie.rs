@@ -29,6 +29,7 @@
 //! Order kept; drops and marks on arrival only; with `guard`, no signal while at most two packets wait; memory fixed by
 //! the sketch, for any number of flows. Random numbers: one per packet that PIE's probability is applied to.
 
+mod assumptions;
 mod gate;
 #[cfg(test)]
 mod tests;
@@ -37,10 +38,10 @@ use super::pie::{
     ALPHA, BETA, DQ_THRESHOLD, DQ_WEIGHT, ECN, MARK_THRESHOLD, MAX_BURST, PROBES, TARGET, TUPDATE,
 };
 use super::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
-use crate::choices;
 use crate::params::{Kind, ParamSpec, Preset, Value};
 use crate::sketch::{Conservative, CountMin, CountSketch, MAX_DEPTH, SketchKind};
 use crate::units::{Bytes, Span};
+use assumptions::{AlphaDelay, CountAt, CountUnit, EqualShare, GateDelay, QuietRate, Rule, Updates};
 use gate::SPie;
 
 /// The registry entry.
@@ -123,29 +124,11 @@ pub static INFO: Info = Info {
     build,
 };
 
-choices! {
-    /// Which flows are dropped.
-    enum Rule {
-        /// Those above the mean share.
-        Text = "text",
-        /// Those below it, as printed.
-        Algorithm2 = "algorithm2",
-    }
-}
-
 const RULE: ParamSpec = ParamSpec::choice::<Rule>(
     "rule",
     "Drop flows above the mean share (as the text says) or below it (as algorithm 2 prints)",
     "Zhu et al. section 3.2",
 );
-
-choices! {
-    /// What happens to a flow with exactly the mean share.
-    enum EqualShare {
-        Pass = "pass",
-        Drop = "drop",
-    }
-}
 
 const EQUAL_SHARE: ParamSpec = ParamSpec::choice::<EqualShare>(
     "equal_share",
@@ -167,27 +150,11 @@ const GUARD: ParamSpec = ParamSpec::flag(
     "ns-3.27 PIE: on; Zhu et al.: not stated",
 );
 
-choices! {
-    /// Which delay congestion is judged by.
-    enum GateDelay {
-        Departure = "departure",
-        Tick = "tick",
-    }
-}
-
 const GATE_DELAY: ParamSpec = ParamSpec::choice::<GateDelay>(
     "gate_delay",
     "Which delay congestion is judged by: what the last departure left behind, or that of the last period",
     "Zhu et al. section 3.2: \"obtained when the packets are out of the queue\"; ns-3.27 PIE: tick",
 );
-
-choices! {
-    /// What becomes of the departure rate in a quiet period.
-    enum QuietRate {
-        Forget = "forget",
-        Keep = "keep",
-    }
-}
 
 const QUIET_RATE: ParamSpec = ParamSpec::choice::<QuietRate>(
     "quiet_rate",
@@ -195,27 +162,11 @@ const QUIET_RATE: ParamSpec = ParamSpec::choice::<QuietRate>(
     "ns-3.27 PIE: forget; Zhu et al. eq. 6: keep",
 );
 
-choices! {
-    /// Which delay alpha holds against the target.
-    enum AlphaDelay {
-        Current = "current",
-        Old = "old",
-    }
-}
-
 const ALPHA_DELAY: ParamSpec = ParamSpec::choice::<AlphaDelay>(
     "alpha_delay",
     "Which delay alpha holds against the target: the current one or that of the last period",
     "Zhu et al. section 3.2 and RFC 8033 section 4.2: current; Zhu et al. eq. 3: old",
 );
-
-choices! {
-    /// When a period moves the probability.
-    enum Updates {
-        Always = "always",
-        AboveThreshold = "above_dq_threshold",
-    }
-}
 
 const UPDATES: ParamSpec = ParamSpec::choice::<Updates>(
     "updates",
@@ -223,27 +174,11 @@ const UPDATES: ParamSpec = ParamSpec::choice::<Updates>(
     "RFC 8033 section 4.2: always; Zhu et al. algorithm 1: above a threshold",
 );
 
-choices! {
-    /// When packets are counted.
-    enum CountAt {
-        Enqueue = "enqueue",
-        Dequeue = "dequeue",
-    }
-}
-
 const COUNT_AT: ParamSpec = ParamSpec::choice::<CountAt>(
     "count_at",
     "Count packets when they are accepted or when they leave",
     "Zhu et al. algorithm 2: enqueue; section 3.2: dequeue",
 );
-
-choices! {
-    /// What a flow's share is a share of.
-    enum CountUnit {
-        Packets = "packets",
-        Bytes = "bytes",
-    }
-}
 
 const COUNT_UNIT: ParamSpec = ParamSpec::choice::<CountUnit>(
     "count_unit",

@@ -1,9 +1,9 @@
 //! The authors' program and the other methods behind a queue.
 
+use super::assumptions::{BufferPer, Compare, MethodName};
 use super::controller::Controller;
 use super::inspected::{Inspected, PACKETS};
 use super::samples::SampleTimes;
-use super::{BufferPer, Compare, MethodName};
 use aqm_core::cx::Cx;
 use aqm_core::discipline::daqm::{DAqm, Settings};
 use aqm_core::discipline::single::Gate;

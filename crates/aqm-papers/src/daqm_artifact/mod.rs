@@ -24,6 +24,7 @@
 //! # Promises
 //! Order kept; no state per flow; one random number per packet that arrives while packets are dropped.
 
+mod assumptions;
 mod controller;
 mod gate;
 mod inspected;
@@ -35,7 +36,6 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use aqm_core::choices;
 use aqm_core::discipline::daqm::{
     AGAIN, DROP_DURATION, DROP_RATE, ECN, GATE_B, GATE_S, PROBES, SAMPLE_INTERVAL, SMOOTHING,
 };
@@ -43,6 +43,7 @@ use aqm_core::discipline::single::Single;
 use aqm_core::discipline::{Blueprint, Built, Group, Info, LIMIT, ProbeSpec, Traits};
 use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::units::{Size, Span};
+use assumptions::{BufferPer, Compare, MethodName};
 use gate::Program;
 use samples::Clock;
 
@@ -119,14 +120,6 @@ const OPEN: &str = "Saleh et al. 2024: without a value";
 
 const LIMIT_2000: ParamSpec =
     LIMIT.with_default(Value::Size(Size::Packets(2000)), "Saleh et al. 2024 Table II");
-
-choices! {
-    /// How features are taken.
-    enum MethodName {
-        Artifact = "artifact",
-        Clean = "clean",
-    }
-}
 
 const METHOD: ParamSpec = ParamSpec::choice::<MethodName>(
     "method",
@@ -219,27 +212,11 @@ const SPACING: ParamSpec = ParamSpec::new(
 )
 .or_auto("the time between the departures");
 
-choices! {
-    /// What changes of the buffer size count per.
-    enum BufferPer {
-        Sample = "sample",
-        Ms = "ms",
-    }
-}
-
 const BUFFER_PER: ParamSpec = ParamSpec::choice::<BufferPer>(
     "buffer_per",
     "Whether changes of the buffer size count per sample or per millisecond",
     "Saleh et al. 2024 eq. 13, without a unit; their program: per sample",
 );
-
-choices! {
-    /// Which changes count against the threshold.
-    enum Compare {
-        Signed = "signed",
-        Absolute = "absolute",
-    }
-}
 
 const COMPARE: ParamSpec = ParamSpec::choice::<Compare>(
     "compare",

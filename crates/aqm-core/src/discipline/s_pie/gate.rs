@@ -1,6 +1,6 @@
 //! Algorithms 1 and 2: the share test in front of the queue, PIE's controller behind it.
 
-use super::{AlphaDelay, CountAt, CountUnit, EqualShare, GateDelay, QuietRate, Rule, Updates};
+use super::assumptions::{AlphaDelay, CountAt, CountUnit, EqualShare, GateDelay, QuietRate, Rule, Updates};
 use crate::cx::Cx;
 use crate::discipline::Discipline;
 use crate::discipline::pie;

@@ -14,10 +14,15 @@ from conftest import ROOT, Command
 from aqmlab import InputError, compare, experiment, scenario
 from aqmlab.cli import compare as cli
 from aqmlab.experiment import Experiment
+from aqmlab.scenario.options import Options
 
 FOLDER = ROOT / "tests/doors"
 RIGHT: list[dict[str, Any]] = json.loads((FOLDER / "right.json").read_text())
 WRONG: list[dict[str, Any]] = json.loads((FOLDER / "wrong.json").read_text())
+SWEEPS: list[dict[str, Any]] = json.loads((FOLDER / "sweeps.json").read_text())
+WRONG_SWEEPS: list[dict[str, Any]] = json.loads((FOLDER / "wrong_sweeps.json").read_text())
+SWEPT = (FOLDER / "sweeps.jsonl").read_text().splitlines()
+SWEEP_REFUSALS = (FOLDER / "sweep_refusals.txt").read_text().splitlines()
 SCENARIOS = (FOLDER / "scenarios.jsonl").read_text().splitlines()
 REFUSALS = (FOLDER / "refusals.txt").read_text().splitlines()
 
@@ -57,10 +62,14 @@ def doors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aqmlab: Command) -> d
         return seen.pop()
 
     return {
-        "command line": lambda options: through_command("compare", *_arguments(options)),
+        "command line": lambda options: through_command(_command(options), *_arguments(options)),
         "file": lambda options: through_command("run", str(_file(tmp_path, options))),
         "Python": through_python,
     }
+
+
+def _command(options: dict[str, Any]) -> str:
+    return "sweep" if "sweep" in options else "compare"
 
 
 def _arguments(options: dict[str, Any]) -> list[str]:
@@ -71,12 +80,15 @@ def _arguments(options: dict[str, Any]) -> list[str]:
 def _file(folder: Path, options: dict[str, Any]) -> Path:
     path = folder / "door.toml"
     # Texts and lists of texts are the same in both notations.
-    path.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items()))
+    lines = [f"{name} = {json.dumps(value)}\n" for name, value in options.items() if name != "sweep"]
+    swept = [text.partition("=") for text in options.get("sweep", ())]
+    lines += ["[sweep]\n", *(f"{name} = {json.dumps(values)}\n" for name, _, values in swept)] if swept else []
+    path.write_text("".join(lines))
     return path
 
 
-def _written(asked: Experiment) -> str:
-    (found,) = scenario.resolve(asked.points[0]).scenarios.values()
+def _written(point: Options) -> str:
+    (found,) = scenario.resolve(point).scenarios.values()
     flows = [{**LEFT_OUT_OF_FLOWS, **group} for group in found.data()["flows"]]
     return json.dumps({**LEFT_OUT, **found.data(), "flows": flows}, sort_keys=True, separators=(",", ":"))
 
@@ -84,7 +96,7 @@ def _written(asked: Experiment) -> str:
 @pytest.mark.parametrize("number", range(len(RIGHT)))
 def a_text_is_the_same_scenario_through_every_door(doors: dict[str, Door], number: int) -> None:
     for name, door in doors.items():
-        assert _written(door(RIGHT[number])) == SCENARIOS[number], name
+        assert _written(door(RIGHT[number]).points[0]) == SCENARIOS[number], name
 
 
 @pytest.mark.parametrize("number", range(len(WRONG)))
@@ -101,6 +113,26 @@ def a_wrong_text_is_refused_alike_through_every_door(aqmlab: Command, tmp_path: 
     with pytest.raises(InputError) as raised:
         compare(**options)
     assert (count.sub("nearest", str(raised.value)), raised.value.option) == (refusal, option)
+
+
+@pytest.mark.parametrize("number", range(len(SWEEPS)))
+def a_sweep_is_the_same_scenarios_through_every_door(doors: dict[str, Door], number: int) -> None:
+    for name in ("command line", "file"):
+        points = doors[name](SWEEPS[number]).points
+        assert f"[{','.join(map(_written, points))}]" == SWEPT[number], name
+
+
+@pytest.mark.parametrize("number", range(len(WRONG_SWEEPS)))
+def a_wrong_sweep_is_refused_alike_through_every_door(aqmlab: Command, tmp_path: Path, number: int) -> None:
+    # The laboratory knows options that name files, too: others may be nearest.
+    count = re.compile(r"nearest of \d+ are [^;:]*|nearest are [^;:]*")
+    options, refusal = WRONG_SWEEPS[number], count.sub("nearest", SWEEP_REFUSALS[number])
+    ended = aqmlab("sweep", *_arguments(options))
+    assert (ended.status, count.sub("nearest", ended.line)) == (2, f"--{refusal}")
+    if all("=" in text for text in options["sweep"]) and "twice" not in refusal:
+        path = _file(tmp_path, options)
+        ended = aqmlab("run", str(path))
+        assert (ended.status, count.sub("nearest", ended.line)) == (2, f"{path}: {refusal}")
 
 
 def there_are_sixty_of_each() -> None:

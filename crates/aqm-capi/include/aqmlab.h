@@ -270,6 +270,14 @@ aqmlab_status aqmlab_path_scenario(const char *description,
                                    size_t room,
                                    size_t *length);
 
+// Writes the scenarios of a sweep: of a description with `sweep NAME=VALUES` for each option, or `$NAME` in other options, that
+// varies, as "rate 10mbit; aqm codel target $target; sweep rtt=20ms,40ms; sweep target=1ms..5ms*3". The last varies first. They
+// come as a JSON array of what `aqmlab_path_scenario` writes; `scenarios`, `room` and `length` are as there.
+aqmlab_status aqmlab_sweep_scenarios(const char *description,
+                                     char *scenarios,
+                                     size_t room,
+                                     size_t *length);
+
 // Frees a path, with what is in flight; null is none.
 aqmlab_status aqmlab_path_free(aqmlab_path *path);
 

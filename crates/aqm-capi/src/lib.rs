@@ -217,18 +217,45 @@ pub unsafe extern "C" fn aqmlab_path_scenario(
         let length = Answer::new(length, "length")?;
         length.give(Some(0));
         let found = path::scenario(unsafe { text(description, "description")? })?;
-        let bytes = found.len() + 1;
-        length.give(Some(bytes));
-        if bytes > room {
-            return Err(Failure::input(format!(
-                "the scenario has {bytes} bytes, and there is room for {room}"
-            )));
-        }
-        let to = NonNull::new(scenario.cast::<u8>()).ok_or_else(|| Failure::null("scenario"))?;
-        unsafe { to.copy_from_nonoverlapping(NonNull::from(found.as_bytes()).cast(), found.len()) };
-        unsafe { to.add(found.len()).write(0) };
-        Ok(Status::AqmlabOk)
+        unsafe { written(&found, scenario, room, &length, "scenario") }
     })
+}
+
+/// Writes the scenarios of a sweep: of a description with `sweep NAME=VALUES` for each option, or `$NAME` in other options, that
+/// varies, as "rate 10mbit; aqm codel target $target; sweep rtt=20ms,40ms; sweep target=1ms..5ms*3". The last varies first. They
+/// come as a JSON array of what `aqmlab_path_scenario` writes; `scenarios`, `room` and `length` are as there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aqmlab_sweep_scenarios(
+    description: *const c_char,
+    scenarios: *mut c_char,
+    room: usize,
+    length: *mut usize,
+) -> Status {
+    guarded(|| {
+        let length = Answer::new(length, "length")?;
+        length.give(Some(0));
+        let found = path::sweep(unsafe { text(description, "description")? })?;
+        unsafe { written(&found, scenarios, room, &length, "scenarios") }
+    })
+}
+
+/// Writes a text with a final zero, if there is room for it.
+unsafe fn written(
+    found: &str,
+    to: *mut c_char,
+    room: usize,
+    length: &Answer<usize>,
+    name: &'static str,
+) -> Result<Status, Failure> {
+    let bytes = found.len() + 1;
+    length.give(Some(bytes));
+    if bytes > room {
+        return Err(Failure::input(format!("{name} has {bytes} bytes, and there is room for {room}")));
+    }
+    let to = NonNull::new(to.cast::<u8>()).ok_or_else(|| Failure::null(name))?;
+    unsafe { to.copy_from_nonoverlapping(NonNull::from(found.as_bytes()).cast(), found.len()) };
+    unsafe { to.add(found.len()).write(0) };
+    Ok(Status::AqmlabOk)
 }
 
 /// Frees a path, with what is in flight; null is none.

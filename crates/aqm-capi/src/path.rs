@@ -92,6 +92,17 @@ pub(crate) fn scenario(description: &str) -> Result<String, Failure> {
     Ok(scenario.json().to_string())
 }
 
+/// The scenarios of a description with sweeps, as a JSON array.
+pub(crate) fn sweep(description: &str) -> Result<String, Failure> {
+    let paths = aqm_testbed::Path::sweep(description).map_err(Failure::input)?;
+    let scenarios: Vec<String> = paths
+        .iter()
+        .map(|path| path.scenario().map(|scenario| scenario.json().to_string()))
+        .collect::<Result<_, _>>()
+        .map_err(Failure::input)?;
+    Ok(format!("[{}]", scenarios.join(",")))
+}
+
 pub(crate) fn failure(refusal: Refusal) -> Failure {
     match refusal {
         Refusal::Time(text) => Failure::new(Status::AqmlabTime, text),

@@ -1,9 +1,9 @@
 //! What people write means the same to the test bench and in C as at every other door: see `tests/doors`.
 #![allow(unsafe_code, reason = "it is the border to C")]
 
-use aqmlab::{Status, aqmlab_message, aqmlab_path_scenario};
+use aqmlab::{Status, aqmlab_message, aqmlab_path_scenario, aqmlab_sweep_scenarios};
 use serde_json::Value;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 
 fn place(name: &str) -> PathBuf {
@@ -37,12 +37,15 @@ fn compare(name: &str, lines: &[String]) {
     assert_eq!(text, expected);
 }
 
-/// The scenario of a description through C, or the message about it.
-fn through_c(description: &str) -> Result<String, String> {
+/// What writes scenarios in C.
+type Writes = unsafe extern "C" fn(*const c_char, *mut c_char, usize, *mut usize) -> Status;
+
+/// The scenarios of a description through C, or the message about it.
+fn through_c(write: Writes, description: &str) -> Result<String, String> {
     let description = CString::new(description).unwrap();
     let mut length = 0;
     let call = |room: &mut [u8], length: &mut usize| unsafe {
-        aqmlab_path_scenario(description.as_ptr(), room.as_mut_ptr().cast(), room.len(), length)
+        write(description.as_ptr(), room.as_mut_ptr().cast(), room.len(), length)
     };
     let status = call(&mut [], &mut length);
     assert_eq!(status, Status::AqmlabInput);
@@ -67,7 +70,7 @@ fn sixty_texts_are_the_same_scenarios_on_the_bench_and_in_c() {
                 continue;
             }
         };
-        assert_eq!(through_c(&description).as_ref(), Ok(&bench), "{description}");
+        assert_eq!(through_c(aqmlab_path_scenario, &description).as_ref(), Ok(&bench), "{description}");
         lines.push(bench);
     }
     assert_eq!(refused, Vec::<String>::new());
@@ -84,10 +87,38 @@ fn sixty_wrong_texts_are_refused_alike_on_the_bench_and_in_c() {
             taken.push(description);
             continue;
         };
-        assert_eq!(through_c(&description).as_ref(), Err(&bench), "{description}");
+        assert_eq!(through_c(aqmlab_path_scenario, &description).as_ref(), Err(&bench), "{description}");
         lines.push(bench);
     }
     assert_eq!(taken, Vec::<String>::new());
     assert!(lines.len() >= 60);
     compare("refusals.txt", &lines);
+}
+
+#[test]
+fn sweeps_are_the_same_scenarios_on_the_bench_and_in_c() {
+    let mut lines = Vec::new();
+    for description in described("sweeps.json") {
+        let paths =
+            aqm_testbed::Path::sweep(&description).unwrap_or_else(|error| panic!("{description}: {error}"));
+        let scenarios: Vec<Value> = paths.iter().map(|path| path.scenario().unwrap().json()).collect();
+        let bench = Value::from(scenarios).to_string();
+        assert_eq!(through_c(aqmlab_sweep_scenarios, &description).as_ref(), Ok(&bench), "{description}");
+        lines.push(bench);
+    }
+    assert!(lines.len() >= 20);
+    compare("sweeps.jsonl", &lines);
+}
+
+#[test]
+fn wrong_sweeps_are_refused_alike_on_the_bench_and_in_c() {
+    let mut lines = Vec::new();
+    for description in described("wrong_sweeps.json") {
+        let error = aqm_testbed::Path::sweep(&description).err();
+        let bench = error.unwrap_or_else(|| panic!("{description} is taken")).to_string();
+        assert_eq!(through_c(aqmlab_sweep_scenarios, &description).as_ref(), Err(&bench), "{description}");
+        lines.push(bench);
+    }
+    assert!(lines.len() >= 20);
+    compare("sweep_refusals.txt", &lines);
 }

@@ -19,10 +19,10 @@ use core::ops::Deref;
 /// use aqm_core::input_error::InputError;
 /// let error = InputError::unknown("kind", "cubik", ["cubic", "newreno"].into_iter());
 /// let error = error.within("'2*cubik'").of_option("flows");
-/// let line = "flows: '2*cubik': unknown kind 'cubik', did you mean 'cubic'?; known are cubic, newreno";
-/// assert_eq!(error.to_string(), line);
+/// let problem = "'2*cubik': unknown kind 'cubik', did you mean 'cubic'?; known are cubic, newreno";
+/// assert_eq!((error.option.as_str(), error.problem().as_str()), ("flows", problem));
 /// assert_eq!((error.value.as_str(), error.nearest.as_deref()), ("cubik", Some("cubic")));
-/// assert_eq!(error.problem(), line.replacen("flows: ", "", 1));
+/// assert_eq!(error.to_string(), format!("flows: {problem}"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputError(Box<Details>);
@@ -116,6 +116,13 @@ impl InputError {
     #[must_use]
     pub fn noting(mut self, hint: &str) -> InputError {
         self.0.clause = format!("{}; {hint}", self.0.clause);
+        self
+    }
+
+    /// The same with more words at the end of the problem.
+    #[must_use]
+    pub fn adding(mut self, words: &str) -> InputError {
+        self.0.clause += words;
         self
     }
 

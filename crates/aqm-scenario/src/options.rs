@@ -18,6 +18,15 @@ pub struct Options {
     given: Vec<(&'static OptionSpec, String)>,
 }
 
+impl PartialEq for Options {
+    fn eq(&self, other: &Options) -> bool {
+        let named = |options: &Options| -> Vec<(&str, String)> {
+            options.given.iter().map(|(option, text)| (option.name, text.clone())).collect()
+        };
+        named(self) == named(other)
+    }
+}
+
 /// The options of one path: all but recordings, and those of many runs.
 pub fn of_a_path() -> impl Iterator<Item = &'static OptionSpec> + Clone {
     OPTIONS.iter().filter(|option| {
@@ -29,6 +38,19 @@ pub fn of_a_path() -> impl Iterator<Item = &'static OptionSpec> + Clone {
 /// The options that name recordings, which a host reads.
 const RECORDINGS: [&str; 2] = ["link_trace", "capture"];
 
+/// The parts of `NAME VALUE; NAME VALUE; ...`.
+pub(crate) fn named(text: &str) -> Result<Vec<(&str, &str)>, InputError> {
+    let parts = text.split([';', '\n']).map(str::trim).filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            let pair = part.split_once(char::is_whitespace);
+            let (name, value) = pair
+                .ok_or_else(|| InputError::value(part, "is not NAME VALUE, as in 'rate 10mbit; rtt 40ms'"))?;
+            Ok((name, value.trim_start()))
+        })
+        .collect()
+}
+
 impl Options {
     /// Reads `NAME VALUE; NAME VALUE; ...`; lines may stand for semicolons.
     ///
@@ -36,11 +58,8 @@ impl Options {
     /// As [`Options::give`]; and if a part is no name with a value.
     pub fn parse(text: &str) -> Result<Options, InputError> {
         let mut options = Options::default();
-        for part in text.split([';', '\n']).map(str::trim).filter(|part| !part.is_empty()) {
-            let (name, value) = part
-                .split_once(char::is_whitespace)
-                .ok_or_else(|| InputError::value(part, "is not NAME VALUE, as in 'rate 10mbit; rtt 40ms'"))?;
-            options.give(name, value.trim_start())?;
+        for (name, value) in named(text)? {
+            options.give(name, value)?;
         }
         Ok(options)
     }

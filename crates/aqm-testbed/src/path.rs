@@ -9,6 +9,7 @@ use aqm_io::link_trace::LinkTrace;
 use aqm_scenario::flows::{self, Catalogue, NoFiles};
 use aqm_scenario::options::Options;
 use aqm_scenario::resolve::{Host, resolve};
+use aqm_scenario::sweep::points::{self, Point};
 use aqm_sim::report::Monitor;
 use aqm_sim::scenario::inputs::Inputs;
 use aqm_sim::scenario::{FlowGroup, Scenario, Tap};
@@ -66,6 +67,28 @@ impl Path {
     pub fn parse(text: &str) -> Result<Path, InputError> {
         let path = Path { options: Options::parse(text)?, ..Path::blank() };
         path.scenario().map(|_| path)
+    }
+
+    /// Reads a sweep: the same with `sweep NAME=VALUES` for each option, or `$NAME` in other options, that varies. The last
+    /// varies first.
+    ///
+    /// # Errors
+    /// One line that names the option or the swept name, the value and what is allowed.
+    ///
+    /// ```
+    /// use aqm_testbed::Path;
+    /// let paths = Path::sweep("rate 10mbit; aqm codel target $target; sweep rtt=20ms,40ms; sweep target=5ms,20ms").unwrap();
+    /// for path in &paths {
+    ///     path.run(1).goodput("cubic").at_least(8.0);
+    /// }
+    /// assert_eq!(paths.len(), 4);
+    /// ```
+    pub fn sweep(text: &str) -> Result<Vec<Path>, InputError> {
+        let path = |point: &Point| {
+            let path = Path { options: point.options.clone(), ..Path::blank() };
+            path.scenario().map_err(|error| point.error(error)).map(|_| path)
+        };
+        points::parse(text)?.iter().map(path).collect()
     }
 
     /// All but what has to be given.

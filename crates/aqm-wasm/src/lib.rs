@@ -135,6 +135,12 @@ extern "C" fn resolve() -> usize {
     answered(|module| Ok(setting::resolved(&question(module)?)?))
 }
 
+/// Reads the buffer as options with what is swept over them; the answer is the scenarios of its points.
+#[unsafe(no_mangle)]
+extern "C" fn sweep() -> usize {
+    answered(|module| Ok(setting::swept(&question(module)?)?))
+}
+
 /// Address of the answer.
 #[unsafe(no_mangle)]
 extern "C" fn answer() -> *const u8 {

@@ -7,6 +7,7 @@ use aqm_path::kinds::KINDS;
 use aqm_scenario::flows::{Catalogue, NoFiles};
 use aqm_scenario::options::Options;
 use aqm_scenario::resolve::{FULL_IP_PACKET, Host, resolve};
+use aqm_scenario::sweep::points::{Point, points};
 use aqm_sim::scenario::options::{OptionSpec, find};
 use serde_json::{Value, json};
 
@@ -34,10 +35,7 @@ pub(crate) fn link(question: &Value) -> Result<Value, InputError> {
 /// full packets, and how many flows each group has.
 pub(crate) fn resolved(question: &Value) -> Result<Value, InputError> {
     let mut options = Options::default();
-    for pair in question.as_array().into_iter().flatten() {
-        let (Some(name), Some(text)) = (pair[0].as_str(), pair[1].as_str()) else {
-            return Err(InputError::new("an option is no pair of texts"));
-        };
+    for (name, text) in pairs(question)? {
         options.give(name, text)?;
     }
     let known = Catalogue::default();
@@ -49,6 +47,25 @@ pub(crate) fn resolved(question: &Value) -> Result<Value, InputError> {
     };
     let counts: Vec<u32> = found.groups.iter().map(|group| group.count).collect();
     Ok(json!({ "scenario": found.scenario.json(), "buffer_bytes": buffer_bytes, "counts": counts }))
+}
+
+/// The scenarios of a sweep: options as of [`resolved`], with `["sweep", "NAME=VALUES"]` for each name that varies.
+pub(crate) fn swept(question: &Value) -> Result<Value, InputError> {
+    let known = Catalogue::default();
+    let resolved = |point: &Point| {
+        let found = resolve(&point.options, &Host::new(&known, &NoFiles));
+        found.map(|found| found.scenario.json()).map_err(|error| point.error(error))
+    };
+    let points = points(&pairs(question)?)?;
+    let scenarios = points.iter().map(resolved);
+    Ok(json!({ "scenarios": scenarios.collect::<Result<Vec<_>, _>>()? }))
+}
+
+fn pairs(question: &Value) -> Result<Vec<(&str, &str)>, InputError> {
+    let all = question.as_array().into_iter().flatten();
+    all.map(|pair| pair[0].as_str().zip(pair[1].as_str()))
+        .map(|pair| pair.ok_or_else(|| InputError::new("an option is no pair of texts")))
+        .collect()
 }
 
 fn declared(name: &str) -> Result<&'static OptionSpec, InputError> {

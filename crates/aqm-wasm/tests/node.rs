@@ -159,7 +159,12 @@ fn what_people_write_means_the_same_in_the_module_as_through_every_other_door() 
         Ok(module) => module,
         Err(reason) => return println!("skipped: {reason}"),
     };
-    for (table, results) in [("right.json", "scenarios.jsonl"), ("wrong.json", "refusals.txt")] {
+    for (table, results) in [
+        ("right.json", "scenarios.jsonl"),
+        ("wrong.json", "refusals.txt"),
+        ("sweeps.json", "sweeps.jsonl"),
+        ("wrong_sweeps.json", "sweep_refusals.txt"),
+    ] {
         let entries: Vec<Value> = serde_json::from_str(&door(table)).unwrap();
         let ran = Command::new("node")
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/doors.mjs"))
@@ -176,7 +181,7 @@ fn what_people_write_means_the_same_in_the_module_as_through_every_other_door() 
             .iter()
             .map(|answer| match answer["error"].as_str() {
                 Some(message) => message.to_owned(),
-                None => answer["scenario"].to_string(),
+                None => answer.get("scenarios").unwrap_or(&answer["scenario"]).to_string(),
             })
             .collect();
         let results = door(results);
@@ -186,6 +191,6 @@ fn what_people_write_means_the_same_in_the_module_as_through_every_other_door() 
         }
         let options =
             answers.iter().filter_map(|answer| answer["option"].as_str()).filter(|option| !option.is_empty());
-        assert_eq!(options.count(), if table == "wrong.json" { entries.len() } else { 0 });
+        assert_eq!(options.count(), if table.starts_with("wrong") { entries.len() } else { 0 });
     }
 }

@@ -5,6 +5,7 @@
 //! value of its own from every range.
 
 pub mod design;
+pub mod points;
 pub mod quantity;
 pub mod range;
 

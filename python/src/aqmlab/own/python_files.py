@@ -156,5 +156,6 @@ def _explained(error: BaseException, path: Path) -> str:
     frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).parent == path.parent]
     lines = list(dict.fromkeys(f"line {one.lineno}" for one in frames))
     shown = lines if len(lines) <= 3 else [*lines[:2], "...", lines[-1]]
-    why = f"{type(error).__name__}: {error}".removesuffix(": ")
+    said = str(error)
+    why = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return f"{why} ({', '.join([str(path), *shown])})"

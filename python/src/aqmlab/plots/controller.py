@@ -14,6 +14,9 @@ from aqmlab.vocabulary.errors import InputError, did_you_mean
 QUEUE = "queue_packets"
 PROBE = "probe."
 ALL = "all"
+# A variable that is on or off, by its unit, has nothing between.
+IS_SWITCH = "(0/1)"
+SWITCH = {"0": 0.0, "1": 1.0}
 # Of each discipline, unless one is named; more panels are too small.
 VARIABLES_EACH = 2
 MOST_PANELS = 6
@@ -57,7 +60,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
             "time_s",
             "value",
             Axis("Time (s)"),
-            Axis(title, 0.0),
+            Axis(title, 0.0, ticks=SWITCH if title.endswith(IS_SWITCH) else {}),
             rows={"name": name},
             labels=tuple(labels),
             shaded=(warmup_s, "warm-up") if warmup_s > 0 else None,

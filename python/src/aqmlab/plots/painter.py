@@ -250,6 +250,8 @@ def _finish(axes: Axes, panel: Panel, letters: int, written: Mapping[str, str]) 
         is_named = panel.x == panel.by or panel.mark == "parts"
         ticks = {written[text] if is_named else text: place for text, place in panel.x_axis.ticks.items()}
         _name_ticks(axes, ticks, letters, all_named=is_named)
+    if panel.mark == "line" and panel.y_axis.ticks:
+        axes.set_yticks(list(panel.y_axis.ticks.values()), list(panel.y_axis.ticks))
     if panel.mark == "ticks":
         axes.set_yticks(list(panel.y_axis.ticks.values()), [written[label] for label in panel.y_axis.ticks])
         axes.tick_params(axis="y", labelsize="small")

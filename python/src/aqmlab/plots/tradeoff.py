@@ -45,7 +45,8 @@ KIND = FigureKind(
     "tradeoff",
     "Goodput against queue delay",
     "qdelay_mean_ms",
-    "; dot: the mean of a run, ring: mean of the runs, ellipse: one standard deviation of five or more",
+    "; dot: the mean of a run, ring: mean of the runs, ellipse: one standard deviation of five or more; the axis "
+    "of goodput need not begin at zero",
     _table,
     _panels,
     # A link with a command of the user's knows no goodput.

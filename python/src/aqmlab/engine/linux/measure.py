@@ -14,11 +14,12 @@ import numpy as np
 
 from aqmlab import _native
 from aqmlab.engine.column_tables import Histograms, Table
-from aqmlab.engine.linux import counters, recorded, taps
+from aqmlab.engine.linux import counters, recorded, taps, tc
 from aqmlab.engine.linux.job import BUFFERS, START_NS, Flow, Job
 from aqmlab.engine.linux.network import Port
 from aqmlab.engine.linux.taps import Array, Packets
 from aqmlab.scenario.model import Scenario
+from aqmlab.scenario.registry import Spec
 from aqmlab.vocabulary.scopes import of_group, of_port
 
 # What each of several measured ports has, beside its queue's metrics.
@@ -59,7 +60,11 @@ def measured(folder: Path, scenario: Scenario, job: Job) -> dict[str, Any]:
         "series": Table.of(run.series(everyone)),
         "queues": Table.of(_queue_table(runs)),
         "histograms": Histograms.of(histograms),
-        "warnings": [run.notice(), *(text for one in runs for text in one.warnings())],
+        "warnings": [
+            run.notice(),
+            *tc.unused(Spec.parse(scenario.aqm)),
+            *(text for one in runs for text in one.warnings()),
+        ],
         "events": 0,
         "bottleneck_packets": int((run.packets.left_ns > 0).sum()),
     }

@@ -34,6 +34,19 @@ def qdisc(spec: Spec, rate_bps: int) -> str:
         raise InputError(f"aqm '{spec.name}': engine linux: {error}") from None
 
 
+def unused(spec: Spec) -> list[str]:
+    """Return a warning about a limit of CAKE, for which tc has no word: the kernel has its bytes of memory alone.
+
+    >>> len(unused(Spec.parse("cake limit 83p"))), unused(Spec.parse("cake limit 83p memlimit 125kb"))
+    (1, [])
+
+    """
+    if spec.name != "cake" or spec.params["memlimit"] != "auto":
+        return []
+    limit = spec.params["limit"]
+    return [f"engine linux: tc has no word for CAKE's limit of {limit}: there it is far larger; give memlimit for both"]
+
+
 def shapes(words: str) -> bool:
     """Whether a qdisc keeps the rate itself.
 

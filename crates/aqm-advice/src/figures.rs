@@ -46,6 +46,22 @@ pub trait Metrics {
     fn metric(&self, name: &str) -> Option<f64>;
 }
 
+/// A group of the household's flows, whose metrics are those of the simulator's family `class`.
+struct Group(&'static str);
+
+const DOWNLOAD: Group = Group("download");
+const BACKUP: Group = Group("backup");
+/// Down, and up.
+const PINGS: [Group; 2] = [Group("ping_down"), Group("ping_up")];
+const GAMES: [Group; 2] = [Group("game_down"), Group("game_up")];
+
+impl Group {
+    /// A metric of it.
+    fn metric(&self, run: &dyn Metrics, plain: &str) -> Option<f64> {
+        run.metric(&["class", self.0, plain].join("."))
+    }
+}
+
 impl Metrics for serde_json::Map<String, serde_json::Value> {
     fn metric(&self, name: &str) -> Option<f64> {
         self.get(name)?.as_f64().filter(|value| value.is_finite())
@@ -106,14 +122,13 @@ impl Figure {
 }
 
 /// Both directions' delays together. Two 99th percentiles bound 98 of 100 round trips at least.
-fn round_trip(run: &dyn Metrics, group: &str, metric: &str) -> Option<f64> {
-    let direction = |name| run.metric(&format!("class.{group}_{name}.{metric}"));
-    Some(direction("down")? + direction("up")?)
+fn round_trip(run: &dyn Metrics, [down, up]: &[Group; 2], metric: &str) -> Option<f64> {
+    Some(down.metric(run, metric)? + up.metric(run, metric)?)
 }
 
 /// By how much pings are longer than the round trip of an idle line, in milliseconds.
 pub fn ping_increase_ms(run: &dyn Metrics) -> Option<f64> {
-    Some(round_trip(run, "ping", "owd_mean_ms")? - run.metric("rtt_base_ms")?)
+    Some(round_trip(run, &PINGS, "owd_mean_ms")? - run.metric("rtt_base_ms")?)
 }
 
 /// Round trips a minute while the line is full: draft-ietf-ippm-responsiveness-09, "Aggregating the Measurements".
@@ -121,9 +136,9 @@ pub fn ping_increase_ms(run: &dyn Metrics) -> Option<f64> {
 /// It is the mean of what separate connections have (here the ping, which stands for the handshakes of TCP and TLS and for
 /// the request alike) and of what those have that fill the line (their TCP round trips). Means are not trimmed.
 pub fn rpm(run: &dyn Metrics) -> Option<f64> {
-    let foreign = 60_000.0 / round_trip(run, "ping", "owd_mean_ms")?;
-    let time = |group| run.metric(&format!("class.{group}.rtt_mean_ms")).filter(|&ms| ms > 0.0);
-    let own = match (time("download"), time("backup")) {
+    let foreign = 60_000.0 / round_trip(run, &PINGS, "owd_mean_ms")?;
+    let time = |group: Group| group.metric(run, "rtt_mean_ms").filter(|&ms| ms > 0.0);
+    let own = match (time(DOWNLOAD), time(BACKUP)) {
         (Some(down), Some(up)) => 60_000.0 * 2.0 / (down + up),
         _ => 0.0,
     };
@@ -191,7 +206,7 @@ pub static FIGURES: [Figure; 7] = [
             share: 1.0,
             source: "first-person games tolerate 100 ms: Claypool and Claypool, CACM 49(11), 2006",
         },
-        of: |run, _| round_trip(run, "game", "owd_p99_ms"),
+        of: |run, _| round_trip(run, &GAMES, "owd_p99_ms"),
     },
     Figure {
         name: STALLS,
@@ -235,7 +250,7 @@ pub static FIGURES: [Figure; 7] = [
         is_more_better: true,
         noticeable: SLOWER,
         annoying: HALF,
-        of: |run, _| run.metric("class.download.goodput_mbit"),
+        of: |run, _| DOWNLOAD.metric(run, "goodput_mbit"),
     },
     Figure {
         name: "backup_mbit",
@@ -245,6 +260,23 @@ pub static FIGURES: [Figure; 7] = [
         is_more_better: true,
         noticeable: SLOWER,
         annoying: HALF,
-        of: |run, _| run.metric("class.backup.goodput_mbit"),
+        of: |run, _| BACKUP.metric(run, "goodput_mbit"),
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn figures_find_the_metrics_of_their_groups() {
+        let json = json!({
+            "rtt_base_ms": 20.0, "class.ping_down.owd_mean_ms": 30.0, "class.ping_up.owd_mean_ms": 10.0,
+            "class.download.rtt_mean_ms": 50.0, "class.backup.rtt_mean_ms": 70.0,
+        });
+        let run = json.as_object().unwrap();
+        assert_eq!(ping_increase_ms(run), Some(20.0)); // 30 + 10 less 20
+        assert_eq!(rpm(run), Some(f64::midpoint(60_000.0 / 40.0, 60_000.0 * 2.0 / 120.0)));
+    }
+}

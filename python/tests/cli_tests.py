@@ -480,7 +480,9 @@ def starting_loads_neither_frames_nor_figures_nor_statistics() -> None:
 # What no first table needs: packages, modules and all that lies in them.
 NOT_FOR_A_TABLE = (
     *("pydantic", "matplotlib", "scipy", "jinja2"),
-    *("aqmlab.plots", "aqmlab.report", "aqmlab.engine.linux.job", "aqmlab.engine.linux.guest"),
+    *("aqmlab.plots", "aqmlab.report", "aqmlab.engine.linux.job", "aqmlab.engine.linux.guest", "aqmlab.runs.cluster"),
+    *("aqmlab.cli.details", "aqmlab.cli.heat", "aqmlab.cli.baseline", "aqmlab.since", "aqmlab.store.shards"),
+    *("aqmlab.results.baseline", "aqmlab.results.over_settings"),
 )
 
 

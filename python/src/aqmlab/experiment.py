@@ -10,15 +10,14 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aqmlab import _native, publishing, scenario, since, store
+from aqmlab import _native, publishing, scenario, store
 from aqmlab import engine as engines
 from aqmlab.engine import Task
 from aqmlab.files import machine
 from aqmlab.results import Result, swept
 from aqmlab.results.frames import RUN, from_runs
-from aqmlab.results.precision import Precision
 from aqmlab.runs import runner
 from aqmlab.runs.runner import FinishedRun
 from aqmlab.runs.watcher import Watcher, default
@@ -29,6 +28,10 @@ from aqmlab.vocabulary.errors import CheckError, InputError, about
 from aqmlab.vocabulary.names import engine_of, listed, on
 from aqmlab.vocabulary.units import check_whole, parse_whole
 
+if TYPE_CHECKING:
+    from aqmlab.results.precision import Precision
+    from aqmlab.store.shards import Shard
+
 
 def load(folder: Path, watcher: Watcher | None = None) -> Result:
     """Read a result folder, and tell ``watcher`` what there is to say about it.
@@ -37,6 +40,8 @@ def load(folder: Path, watcher: Watcher | None = None) -> Result:
         InputError: if it is not one, is damaged, was altered, or was written by a newer version.
 
     """
+    from aqmlab import since
+
     stored = _read(folder, watcher)
     return Result(stored.manifest, stored.frames, folder, since=since.recorded(folder, stored.manifest))
 
@@ -52,7 +57,9 @@ def merge(parts: Sequence[Path], out: Path, watcher: Watcher | None = None, *, w
         if folder.resolve() in [other.resolve() for other in parts[:place]]:
             raise InputError(f"{folder}: is named twice")
     store.check_new(out)
-    both = store.merged({folder: _read(folder, watcher) for folder in parts})
+    from aqmlab.store import shards
+
+    both = shards.merged({folder: _read(folder, watcher) for folder in parts})
     for text in (*both.notices, both.missing) if both.missing else both.notices:
         (watcher or Watcher()).on_notice(text)
     if both.frames.runs.is_empty():
@@ -68,6 +75,8 @@ def report(folder: Path, watcher: Watcher | None = None) -> Result:
         InputError: if it is not a result folder, or has no run yet.
 
     """
+    from aqmlab import since
+
     _read(folder, watcher)
     with store.opened(folder) as place:
         assert place.stored is not None
@@ -120,12 +129,12 @@ def run_experiment(
     # Elsewhere, runs take no memory here.
     jobs = (machine.cores() if executor is None else 1) if jobs is None else check_whole("jobs", jobs, 1)
     workers = Threads(jobs) if executor is None else Elsewhere(executor)
-    part = None if shard is None else store.Shard.parse(shard)
+    part = None if shard is None else _shard(shard)
     if part and baseline is not None:
         raise about("shard", "contradicts baseline, which needs all runs: compare what merging makes")
     if part and folder is None:
         raise about("shard", "needs a folder (out), which is merged with the others")
-    earlier = None if baseline is None else since.load(baseline, experiment, folder)
+    earlier = None if baseline is None else _baseline(baseline, experiment, folder)
     watcher.on_setup()
     experiment, chosen = _contested(experiment, engine)
     if no_size_check:
@@ -137,7 +146,7 @@ def run_experiment(
         cost.check([entry for plan in plans for entry in plan.costs], jobs)
     if folder is None:
         result = _conduct(experiment, plans, command, workers, chosen, watcher, stop=stop)
-        return result if earlier is None else since.compared(result, earlier)
+        return _compared(result, earlier)
     with store.opened(folder) as place:
         if place.stored is not None:
             _tell(folder, place.stored, watcher)
@@ -148,12 +157,31 @@ def run_experiment(
                 if len(plans[0].seeds) > asked:
                     watcher.on_notice(f"{folder}: has {len(plans[0].seeds)} seeds, which are all used, not {asked}")
         result = _conduct(experiment, plans, command, workers, chosen, watcher, place, part, stop)
-        if earlier is not None:
-            result = since.compared(result, earlier)
+        result = _compared(result, earlier)
         if with_report and not part and (earlier is not None or not publishing.is_published(result)):
             watcher.on_result(result)
             result = publishing.publish(result, place)
         return result
+
+
+def _shard(text: str) -> Shard:
+    from aqmlab.store.shards import Shard
+
+    return Shard.parse(text)
+
+
+def _baseline(folder: Path, experiment: Experiment, out: Path | None) -> Result:
+    from aqmlab import since
+
+    return since.load(folder, experiment, out)
+
+
+def _compared(result: Result, earlier: Result | None) -> Result:
+    if earlier is None:
+        return result
+    from aqmlab import since
+
+    return since.compared(result, earlier)
 
 
 def _two_stages(
@@ -193,7 +221,7 @@ def _conduct(
     engine: engines.Engine,
     watcher: Watcher,
     place: store.Folder | None = None,
-    shard: store.Shard | None = None,
+    shard: Shard | None = None,
     stop: Mapping[str, Any] | None = None,
 ) -> Result:
     tasks = _tasks(plans, engine)

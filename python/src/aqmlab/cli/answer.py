@@ -12,11 +12,9 @@ from rich.table import Table
 
 from aqmlab import publishing
 from aqmlab.cli import columns
-from aqmlab.cli.details import details
-from aqmlab.cli.heat import flipped, heat
 from aqmlab.cli.show import open_page
 from aqmlab.cli.terminal import Text
-from aqmlab.results import Result, over_settings, precision, stations
+from aqmlab.results import Result, precision, stations
 from aqmlab.results.best import best
 from aqmlab.results.brief import brief
 from aqmlab.results.headline import Headline, headlines
@@ -42,6 +40,8 @@ def result(shown: Result, folder: Path, width: int, *, verbose: bool = False) ->
 def findings(shown: Result, folder: Path, width: int, *, verbose: bool = False) -> RenderableType:
     """Return the same without what to open, which is there once the report is written."""
     if verbose:
+        from aqmlab.cli.details import details
+
         return Group(details(shown, width), "")
     parts = _sweep(shown, width) if shown.points[0] else _scenario(shown)
     left_out = stations.not_modelled(shown.rows)
@@ -101,6 +101,9 @@ def _scenario(shown: Result) -> list[RenderableType]:
 
 
 def _sweep(shown: Result, width: int) -> list[RenderableType]:
+    from aqmlab.cli.heat import flipped, heat
+    from aqmlab.results import over_settings
+
     names = short_labels(shown.aqms)
     parts: list[RenderableType] = [Text(sweep_line(shown)), ""]
     rows = over_settings.headlines(shown)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -23,6 +23,8 @@ from aqmlab.vocabulary.errors import CheckError, InputError, Interrupted, about
 from aqmlab.vocabulary.units import parse_whole
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from aqmlab.results import Result
     from aqmlab.results.precision import Precision
 
@@ -288,12 +290,9 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
         raise InputError("--shard: contradicts --until-ci, which needs every run of the pilot: give one of them")
     check_target(how.as_json, force=how.force)
     from aqmlab import store
-    from aqmlab.cli import answer, baseline, show
+    from aqmlab.cli import answer, show
     from aqmlab.engine import DEFAULT
     from aqmlab.experiment import run_experiment
-    from aqmlab.results.result_json import document
-    from aqmlab.runs import cluster
-    from aqmlab.vocabulary.json_text import json_text
 
     until = None if how.until_ci is None else _until(how.until_ci)
     folder = store.dated(command) if how.out is None else how.out
@@ -301,12 +300,14 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
     def print_answer(result: Result) -> None:
         console = Terminal(to_stderr=how.as_json == "-")
         if result.since is not None:
+            from aqmlab.cli import baseline
+
             console.print(baseline.shown(result))
         console.print(answer.findings(result, folder, console.width, verbose=how.verbose))
 
     with (
         show.watching(show.Bar, folder, dated=how.out is None, quiet=how.quiet) as bar,
-        nullcontext() if how.dask is None else cluster.connected(how.dask, tell) as executor,
+        nullcontext() if how.dask is None else _cluster(how.dask) as executor,
     ):
         if not how.quiet:
             bar.answer = print_answer
@@ -325,6 +326,9 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
             baseline=how.baseline,
         )
     if how.as_json is not None:
+        from aqmlab.results.result_json import document
+        from aqmlab.vocabulary.json_text import json_text
+
         write_json(json_text(document(result)), how.as_json)
     if not how.quiet:
         console = Terminal(to_stderr=how.as_json == "-")
@@ -340,6 +344,12 @@ def run_and_show(experiment: Experiment, command: str, how: RunOptions) -> None:
         raise CheckError("; ".join(failures))
     if result.is_partial:
         raise Interrupted(f"interrupted: {folder} holds the finished runs")
+
+
+def _cluster(address: str) -> AbstractContextManager[Executor]:
+    from aqmlab.runs import cluster
+
+    return cluster.connected(address, tell)
 
 
 def _until(text: str) -> Precision:

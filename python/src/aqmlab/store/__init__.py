@@ -6,13 +6,10 @@ from aqmlab.files.disk import check_new, check_writable, dated, discard_if_empty
 from aqmlab.store.folder import Folder, opened, reused
 from aqmlab.store.manifest import FORMAT_VERSION, concluded
 from aqmlab.store.reading import StoredResult, is_result, read
-from aqmlab.store.shards import Merged, Shard, merged
 
 __all__ = [
     "FORMAT_VERSION",
     "Folder",
-    "Merged",
-    "Shard",
     "StoredResult",
     "check_new",
     "check_writable",
@@ -20,7 +17,6 @@ __all__ = [
     "dated",
     "discard_if_empty",
     "is_result",
-    "merged",
     "opened",
     "read",
     "reused",

@@ -70,7 +70,11 @@ fn station(words: &[&str]) -> Station {
     let mode = |text: &str| text.parse().expect("a mode");
     let mut steps = vec![(Time::ZERO, mode(words[0]))];
     steps.extend(words[1..].chunks(2).map(|pair| (Time::ZERO + micros(pair[0]), mode(pair[1]))));
-    Station { modes: ModeTrace::new(steps).expect("in the order of time"), errors: Errors::None }
+    Station {
+        modes: ModeTrace::new(steps).expect("in the order of time"),
+        errors: Errors::None,
+        is_group: false,
+    }
 }
 
 fn main() {

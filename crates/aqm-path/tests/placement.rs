@@ -108,8 +108,11 @@ struct Shown {
 
 fn run(aqm: &str, config: Config) -> Shown {
     let rates = MODES.map(|text| text.parse::<Mode>().unwrap().rate());
-    let station =
-        |text: &str| Station { modes: ModeTrace::fixed(text.parse().unwrap()), errors: Errors::None };
+    let station = |text: &str| Station {
+        modes: ModeTrace::fixed(text.parse().unwrap()),
+        errors: Errors::None,
+        is_group: false,
+    };
     let mut channel = Channel::new(config, MODES.map(station).to_vec(), 1, "test").unwrap();
     let link = Link { rate: Rate::from_bits_per_sec(1_000_000_000), mtu: UDP, overhead: 0 };
     let qdisc = Spec::parse(aqm).unwrap().build(link, Random::stream(1, "aqm")).unwrap();

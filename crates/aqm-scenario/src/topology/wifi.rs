@@ -6,6 +6,7 @@ use aqm_core::input_error::InputError;
 use aqm_core::params::Choice;
 use aqm_path::kind::KindSpec;
 use aqm_path::kinds::KINDS;
+use aqm_path::mac::link::MULTICAST;
 use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
 
 /// Its name.
@@ -46,7 +47,9 @@ pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> R
             "wifi needs a link with stations, as --link 'wifi stations [phone=ht-mcs7-400ns]'",
         ));
     };
-    let stations = link.stations();
+    // Multicast is received and not sent, and only by a flow that names it.
+    let (groups, stations): (Vec<String>, Vec<String>) =
+        link.stations().into_iter().partition(|name| name == MULTICAST);
     if count != 0 && count != stations.len() as u64 {
         let problem = format!("the link has {}: give one of them", stations.len());
         return Err(InputError::field("stations", count, problem));
@@ -55,15 +58,21 @@ pub(super) fn build(layout: &mut Layout, rate: u64, rtt: u64, keys: &[u64]) -> R
     layout.sinks.clone_from(&stations);
     let kind = link.to_string();
     let fast = rate.saturating_mul(AT_ONCE);
+    let from_air = |layout: &mut Layout, to: &str| {
+        layout.add(TopologyLink::new("air", to, Some(fast), 0, LinkQueue::Plain))
+    };
     let on_air = |layout: &mut Layout, from: &str, queue: LinkQueue| {
         let link = TopologyLink::new(from, "air", None, 0, queue);
         layout.add(TopologyLink { medium: Some("air".to_owned()), kind: Some(kind.clone()), ..link })?;
-        let (from, to) = ("air", from);
-        layout.add(TopologyLink::new(from, to, Some(fast), 0, LinkQueue::Plain))
+        from_air(layout, from)
     };
     on_air(layout, "ap", LinkQueue::UnderTest)?;
     for station in &stations {
         on_air(layout, station, LinkQueue::Discipline(FIFO.to_owned()))?;
+    }
+    for group in &groups {
+        from_air(layout, group)?;
+        layout.add(TopologyLink::new(group, "ap", Some(fast), 0, LinkQueue::Plain))?;
     }
     let in_front = |rate, buffer| match (rate, LineQueue::ALL[line_queue as usize]) {
         (0, _) => LinkQueue::Plain,

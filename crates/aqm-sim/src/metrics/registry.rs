@@ -116,7 +116,7 @@ pub struct Family {
 }
 
 /// Which part of the whole a value is of, as the beginning of its name.
-#[derive(Clone, Debug, Default)]
+#[derive(PartialEq, Clone, Debug, Default)]
 pub(crate) struct Part(String);
 
 /// Groups of flows.

@@ -6,6 +6,7 @@ use crate::simulation::air_use::{AirUse, airtime_shares};
 use crate::simulation::state::Channel;
 use aqm_core::units::{Span, Time};
 use aqm_path::mac::channel::{MediumTotals, jain};
+use aqm_path::mac::link::MULTICAST;
 
 /// The metrics of the channels on which stations share the air, from the end of the warm-up on.
 pub(super) fn report(report: &mut Report, channels: &[Channel], warmup: Time, end: Time) {
@@ -26,8 +27,10 @@ pub(super) fn report(report: &mut Report, channels: &[Channel], warmup: Time, en
         }
         // Of several channels each has the stations, and the first is that of the whole.
         if std::ptr::eq(*channel, shared[0].0) {
-            let airtimes: Vec<f64> =
-                stations.iter().map(|one| one.totals.airtime().as_nanos() as f64).collect();
+            // Multicast is for all stations, and is none of them.
+            let group = STATION.part(MULTICAST);
+            let each = channel.parts.iter().zip(&stations).filter(|(part, _)| **part != group);
+            let airtimes: Vec<f64> = each.map(|(_, one)| one.totals.airtime().as_nanos() as f64).collect();
             put(report, &Part::WHOLE, &BUSY_SHARE, busy_share(channel, warmup, end));
             put(report, &Part::WHOLE, &AIRTIME_JAIN, jain(&airtimes));
         }

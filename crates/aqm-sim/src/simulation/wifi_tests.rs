@@ -9,6 +9,7 @@ use crate::simulation::build::Setup;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Span, Time};
 use aqm_path::kind;
+use aqm_path::mac::link::MULTICAST;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -53,7 +54,11 @@ pub(super) fn scenario(
     ];
     for flow in flows {
         let station = flow["to"][0].as_str().unwrap();
-        links.push(on_air(station, json!({"discipline": "fifo limit 1000p"})));
+        // Nothing is sent by multicast.
+        links.push(match station {
+            MULTICAST => link(station, "ap", 0),
+            _ => on_air(station, json!({"discipline": "fifo limit 1000p"})),
+        });
         links.push(link("air", station, 0));
     }
     json!({
@@ -274,6 +279,37 @@ fn a_station_that_leaves_blocks_no_other() {
 }
 
 #[test]
+fn multicast_takes_air_at_its_basic_rate_and_nobody_answers() {
+    let kind = "wifi stations [fast1=ht-mcs15-400ns, multicast]";
+    let film = json!({"cbr": {"rate_bps": 1_200_000}});
+    let udp_film = json!({"udp": {"packet_bytes": 1500, "ecn": "off"}});
+    let of = |flows: &[Value]| {
+        let home = scenario("fifo limit 1000p", None, kind, flows, 6);
+        run(&home, 1)
+    };
+    let multicast = down("film", "multicast", &udp_film, &film);
+    // Less than a packet in ten seconds for the station.
+    let alone = of(&[multicast.clone(), udp("fast1", 1_000)]).unwrap().metrics;
+    // 100 packets a second, each 20 µs and 513 symbols of 4 for 1536 octets at 6 Mbit/s: 2 072 µs, without a response.
+    assert!((alone["busy_share"] - 0.2072).abs() < 0.0005, "{}", alone["busy_share"]);
+    assert!((alone["class.film.goodput_mbit"] / 1.2 - 1472.0 / 1500.0).abs() < 0.01);
+    assert!(alone["station.multicast.airtime_share"] > 0.998);
+    assert!((alone["station.multicast.aggregate_mean_packets"] - 1.0).abs() < 1e-9);
+    // It takes its fifth of the air from a download.
+    let both = of(&[tcp("fast1"), multicast]).unwrap().metrics;
+    let plain = run(
+        &scenario("fifo limit 1000p", None, "wifi stations [fast1=ht-mcs15-400ns]", &[tcp("fast1")], 6),
+        1,
+    );
+    let (left, before) =
+        (both["class.tcp-fast1.goodput_mbit"], plain.unwrap().metrics["class.tcp-fast1.goodput_mbit"]);
+    assert!((0.7..0.85).contains(&(left / before)), "{left} of {before}");
+    let refused = of(&[tcp("fast1"), tcp("multicast")]).err().unwrap().to_string();
+    let problem = "flows: 'tcp-multicast': multicast only receives, by UDP, as with --flows 1*cbr:rate=2mbit:to=multicast";
+    assert_eq!(refused, problem);
+}
+
+#[test]
 fn a_station_that_nobody_sends_to_is_named() {
     let idle = |flows: &[Value]| {
         let mut quiet = scenario("fifo limit 100p", None, PAPER, &["fast1", "fast2", "slow"].map(tcp), 2);
@@ -410,6 +446,7 @@ proptest! {
             "ap_edca station", "cipher 16b", "slot 20us sifs 10us", "dscp_map precedence",
         ][..]),
         edca in prop::option::of(any_edca()),
+        multicast in prop::option::of(0.0..0.5_f64),
         dscps in prop::collection::vec(prop::sample::select(&[0_u8, 0, 8, 34, 46, 48][..]), 6),
         rate_bps in 100_000..60_000_000_u64,
         seed in 1..1000_u64,
@@ -421,7 +458,7 @@ proptest! {
         let kind = format!(
             "wifi stations [{}] aggregate_packets {packets} aggregate_time {time} window {window} retries {retries} lifetime {lifetime} \
              {missed} response_loss {lost:.3} hardware {hardware} driver {driver} {rules} {}",
-            texts.collect::<Vec<_>>().join(", "),
+            texts.chain(multicast.map(|loss| format!("multicast loss {loss:.3}"))).collect::<Vec<_>>().join(", "),
             edca.map_or(String::new(), |edca| format!("edca [{edca}]")),
         );
         let flows: Vec<Value> = (0..stations.len())
@@ -432,6 +469,7 @@ proptest! {
                 flow
             })
             .collect();
+        let flows: Vec<Value> = flows.into_iter().chain(multicast.map(|_| udp("multicast", 1_000_000))).collect();
         let mut one = scenario(&aqm, placement, &kind, &flows, 1);
         one["warmup_ns"] = json!(SECOND / 4);
         if let Err(problem) = run(&one, seed) {

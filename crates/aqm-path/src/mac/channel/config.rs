@@ -38,6 +38,9 @@ pub struct Station {
     pub modes: ModeTrace,
     /// Losses in both directions.
     pub errors: Errors,
+    /// Whether it stands for all that listen to multicast: nobody acknowledges what it is sent, and nothing is sent again
+    /// (IEEE 802.11-2020, 10.3.6).
+    pub is_group: bool,
 }
 
 /// A channel.

@@ -7,9 +7,6 @@ use aqm_core::units::{Span, Time};
 /// The access point as a node; stations are numbered from zero.
 pub const ACCESS_POINT: u8 = 255;
 
-/// The receiver of multicast, which the access point sends to all at the lowest basic rate.
-pub const EVERYBODY: u8 = 254;
-
 /// A queue of packets: of a node, in a category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Queue {

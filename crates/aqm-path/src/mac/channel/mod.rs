@@ -15,7 +15,7 @@ pub use crate::device::air::{MediumTotals, StationTotals};
 pub use account::jain;
 pub use config::{Config, DriverOrder, Missed, Station};
 pub use host::{
-    ACCESS_POINT, DropCause, Dropped, EVERYBODY, Msdu, Next, Outcome, Queue, Released, Source, Transmission,
+    ACCESS_POINT, DropCause, Dropped, Msdu, Next, Outcome, Queue, Released, Source, Transmission,
 };
 
 use super::airtime::Control;
@@ -274,7 +274,7 @@ impl Channel {
         let gap = timing.sifs;
         let control = |control| timing.control(mode, control);
         let length = if ppdu.mpdus.is_empty() { Span::ZERO } else { ppdu.aggregate.airtime(timing) };
-        let answered = ppdu.to != EVERYBODY;
+        let answered = !is_group(&self.stations, ppdu.to);
         let protected = answered
             && length != Span::ZERO
             && self.config.rts_above.is_some_and(|above| ppdu.aggregate.octets() > above);
@@ -311,7 +311,7 @@ impl Channel {
         let errors = self.stations.get(usize::from(station)).map_or(Errors::None, |station| station.errors);
         let timing = &self.config.timing;
         let response = timing.sifs + timing.control(&mode, one.ppdu.aggregate.response());
-        let answered = to != EVERYBODY;
+        let answered = !is_group(&self.stations, to);
         let data_end = if one.length == Span::ZERO {
             at + one.airtime
         } else {
@@ -449,25 +449,30 @@ impl Channel {
         }
         let (retries, aggregates) = (self.config.retries, ppdu.mpdus.len() > 1 || ppdu.asks);
         let to = ppdu.to;
+        // Nobody acknowledges multicast, so nothing of it is sent again.
+        let is_multicast = is_group(&self.stations, to);
         let session = sender.session(to, self.config.window);
         for mpdu in &mut ppdu.mpdus {
             mpdu.attempts = mpdu.attempts.saturating_add(1);
         }
         let mut again_or_give_up = |session: &mut sender::Session, mpdu: Mpdu| -> Option<Mpdu> {
-            if mpdu.attempts <= retries {
+            if mpdu.attempts <= retries && !is_multicast {
                 return Some(mpdu);
             }
             session.give_up(&mpdu, queue, DropCause::Retries, dropped);
+            if is_multicast {
+                // No receiver waits for it.
+                session.given_up.clear();
+            }
             None
         };
-        let is_multicast = to == EVERYBODY;
         match outcome {
             Outcome::Answered => {
                 // The block ACK that was asked for.
                 let asked = if ppdu.asks { std::mem::take(&mut session.unknown) } else { Vec::new() };
                 session.asked &= !ppdu.asks;
                 for mpdu in asked.into_iter().chain(ppdu.mpdus) {
-                    if mpdu.received || is_multicast {
+                    if mpdu.received {
                         transmission.acknowledged += 1;
                         transmission.octets += u64::from(mpdu.octets);
                         session.originator.resolve(mpdu.sequence);
@@ -479,9 +484,8 @@ impl Channel {
             // Nobody answers multicast: it is lost.
             _ if is_multicast => {
                 for mpdu in ppdu.mpdus {
-                    session.give_up(&mpdu, queue, DropCause::Retries, dropped);
+                    let _ = again_or_give_up(session, mpdu);
                 }
-                session.given_up.clear();
                 self.contention.succeeded(contender);
             }
             _ => {
@@ -544,6 +548,11 @@ impl Channel {
             }
         }
     }
+}
+
+/// Whether this receiver is all that listen to multicast.
+fn is_group(stations: &[Station], to: u8) -> bool {
+    stations.get(usize::from(to)).is_some_and(|station| station.is_group)
 }
 
 #[cfg(any(test, feature = "faults"))]

@@ -4,10 +4,10 @@ use super::super::ampdu::Aggregate;
 use super::super::aql;
 use super::super::block_ack::{Mpdu, Originator, Recipient};
 use super::super::edca::ContenderId;
-use super::super::errors::ModeTrace;
 use super::super::rates::Mode;
 use super::config::{Config, DriverOrder, Station};
-use super::host::{ACCESS_POINT, DropCause, Dropped, EVERYBODY, Queue, Source};
+use super::host::{ACCESS_POINT, DropCause, Dropped, Queue, Source};
+use super::is_group;
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -33,13 +33,14 @@ pub(super) struct View<'a> {
 
 /// The airtime that a node holds for its receivers, as estimated.
 #[derive(Debug)]
-struct Pending {
+struct Pending<'a> {
     limits: aql::Limits,
+    stations: &'a [Station],
     of: Vec<(u8, Span)>,
     total: Span,
 }
 
-impl Pending {
+impl Pending<'_> {
     fn add(&mut self, to: u8, airtime: Span) {
         self.total += airtime;
         match self.of.iter_mut().find(|(station, _)| *station == to) {
@@ -52,7 +53,7 @@ impl Pending {
     fn may_release(&self, to: u8) -> bool {
         let pending =
             self.of.iter().find(|(station, _)| *station == to).map_or(Span::ZERO, |(_, pending)| *pending);
-        to == EVERYBODY || self.limits.may_release(pending, self.total)
+        is_group(self.stations, to) || self.limits.may_release(pending, self.total)
     }
 }
 
@@ -170,10 +171,10 @@ impl Sender {
     }
 
     /// The airtime that it holds for each receiver, if there are limits; only the access point has them.
-    fn pending(&self, view: View<'_>) -> Option<Pending> {
+    fn pending<'a>(&self, view: View<'a>) -> Option<Pending<'a>> {
         let limits = view.config.aql.filter(|_| self.queue.node == ACCESS_POINT)?;
         // The limit of a station is that of a category, the limit of all is that of all categories.
-        let mut pending = Pending { limits, of: Vec::new(), total: view.elsewhere };
+        let mut pending = Pending { limits, stations: view.stations, of: Vec::new(), total: view.elsewhere };
         // As estimated when it was handed over: a rate that has changed since does not matter (`tx_time_est`).
         let mut add =
             |to: u8, octets: u32, taken: Time| pending.add(to, self.estimate(to, octets, taken, view));
@@ -194,7 +195,7 @@ impl Sender {
     }
 
     /// Takes packets from the host into the driver's queues, up to its limit.
-    fn fill_driver(&mut self, view: View<'_>, pending: &mut Option<Pending>, source: &mut impl Source) {
+    fn fill_driver(&mut self, view: View<'_>, pending: &mut Option<Pending<'_>>, source: &mut impl Source) {
         let (config, now) = (view.config, view.now);
         let mut in_driver: usize = self.sessions.iter().map(|session| session.packets.len()).sum();
         while in_driver < config.driver as usize
@@ -217,7 +218,7 @@ impl Sender {
     fn next_receiver(
         &self,
         view: View<'_>,
-        pending: &Option<Pending>,
+        pending: &Option<Pending<'_>>,
         source: &mut impl Source,
     ) -> Option<(u8, bool)> {
         let (queue, has_driver) = (self.queue, view.config.driver > 0);
@@ -254,7 +255,7 @@ impl Sender {
     fn build(
         &mut self,
         view: View<'_>,
-        pending: &mut Option<Pending>,
+        pending: &mut Option<Pending<'_>>,
         source: &mut impl Source,
         dropped: &mut Vec<Dropped>,
     ) -> Option<Ppdu> {
@@ -316,13 +317,9 @@ impl Sender {
 
     /// The mode of a transmission to `to` at this time.
     fn mode<'a>(&self, to: u8, time: Time, view: View<'a>) -> &'a Mode {
-        let View { config, stations, .. } = view;
-        let modes = |station: u8| ModeTrace::at(&stations[usize::from(station)].modes, time);
-        match (self.queue.node, to) {
-            // Multicast leaves at the lowest basic rate.
-            (_, EVERYBODY) => &config.timing.basic[0],
-            (ACCESS_POINT, station) | (station, _) => modes(station),
-        }
+        let stations = view.stations;
+        let station = if self.queue.node == ACCESS_POINT { to } else { self.queue.node };
+        stations[usize::from(station)].modes.at(time)
     }
 
     /// Packets that it holds and that have not been received, by a walk over all.
@@ -357,7 +354,7 @@ impl Sender {
 }
 
 /// Whether a receiver may be given another packet.
-fn may_release(pending: &Option<Pending>, to: u8) -> bool {
+fn may_release(pending: &Option<Pending<'_>>, to: u8) -> bool {
     pending.as_ref().is_none_or(|pending| pending.may_release(to))
 }
 

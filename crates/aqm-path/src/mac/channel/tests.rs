@@ -79,7 +79,12 @@ fn mode(text: &str) -> Mode {
 }
 
 pub(super) fn station(text: &str, errors: Errors) -> Station {
-    Station { modes: ModeTrace::fixed(mode(text)), errors }
+    Station { modes: ModeTrace::fixed(mode(text)), errors, is_group: false }
+}
+
+/// All that listen to multicast.
+fn group(text: &str, errors: Errors) -> Station {
+    Station { is_group: true, ..station(text, errors) }
 }
 
 pub(super) fn at(micros: u64) -> Time {
@@ -437,19 +442,49 @@ fn a_station_that_leaves_blocks_nobody() {
 }
 
 #[test]
-fn multicast_leaves_once_at_the_lowest_basic_rate() {
-    let stations = vec![station("ht-mcs7", Errors::Rate(0.5)); 2];
+fn multicast_leaves_once_at_its_basic_rate() {
+    for (errors, arrive) in [(Errors::None, 50..=50), (Errors::Rate(0.5), 15..=35)] {
+        let stations = vec![station("ht-mcs7", Errors::Rate(0.5)), group("ofdm-6", errors)];
+        let mut channel = Channel::new(Config::of(Band::Ghz5), stations, 1, "test").unwrap();
+        let mut host = Host::new(Order::Fifo);
+        for _ in 0..50 {
+            host.put(DOWN, 1, 1000);
+        }
+        channel.wake(DOWN, at(0), &mut host);
+        let seen = run(&mut channel, &mut host, at(0), at(1_000_000), |_, _| vec![]);
+        // What is lost is not sent again.
+        assert!(arrive.contains(&seen.released.len()), "{}", seen.released.len());
+        assert_eq!((seen.released.len() + seen.dropped.len(), seen.transmissions.len()), (50, 50));
+        // 20 µs and 346 symbols of 4 for 1036 octets at 6 Mbit/s, one MPDU each; no response.
+        let expected = Span::from_micros(20 + 4 * (16u64 + 8 * 1036 + 6).div_ceil(24));
+        assert_eq!(expected, Span::from_micros(1_408));
+        let is_plain = |one: &&Transmission| one.airtime == expected && one.again == 0 && one.mpdus == 1;
+        assert_eq!(seen.transmissions.iter().filter(is_plain).count(), 50);
+        assert_eq!(channel.medium().busy, expected * 50);
+        // A gap is at least AIFS: SIFS and three slots.
+        let gap = |pair: &[Transmission]| pair[1].start.since(pair[0].start + pair[0].airtime);
+        assert!(seen.transmissions.windows(2).all(|pair| gap(pair) >= Span::from_micros(43)));
+    }
+}
+
+#[test]
+fn multicast_that_collides_is_lost() {
+    let stations = vec![station("ofdm-54", Errors::None), group("ofdm-6", Errors::None)];
     let mut channel = Channel::new(Config::of(Band::Ghz5), stations, 1, "test").unwrap();
     let mut host = Host::new(Order::Fifo);
-    for _ in 0..50 {
-        host.put(DOWN, EVERYBODY, 1000);
+    let up = Queue { node: 0, category: BE };
+    for _ in 0..2_000 {
+        host.put(DOWN, 1, 1000);
+        host.put(up, ACCESS_POINT, 1500);
     }
-    channel.wake(DOWN, at(0), &mut host);
-    let seen = run(&mut channel, &mut host, at(0), at(1_000_000), |_, _| vec![]);
-    assert_eq!((seen.released.len(), seen.transmissions.len()), (50, 50));
-    // 20 µs and 338 symbols of 4 for 1036 octets at 6 Mbit/s; no response.
-    let expected = Span::from_micros(20 + 4 * (16u64 + 8 * 1036 + 6).div_ceil(24));
-    assert!(seen.transmissions.iter().all(|one| one.airtime == expected && one.again == 0));
+    [DOWN, up].iter().for_each(|queue| channel.wake(*queue, at(0), &mut host));
+    let seen = run(&mut channel, &mut host, at(0), at(60_000_000), |_, _| vec![]);
+    let of_group = |one: &&Transmission| one.to == 1;
+    let collided = |one: &&Transmission| of_group(one) && one.outcome == Outcome::Collided;
+    let lost = seen.transmissions.iter().filter(collided).count();
+    // Windows of 15 and 15: about one in ten.
+    assert!((50..400).contains(&lost) && seen.dropped.len() == lost, "{lost} {}", seen.dropped.len());
+    assert_eq!(seen.transmissions.iter().filter(of_group).count(), 2_000);
 }
 
 /// A channel by chance, with everything that it can have.
@@ -465,9 +500,11 @@ fn by_chance(random: &mut Random) -> (Channel, u8) {
             1 => Errors::Rate(below(random, 9) as f64 / 10.0),
             _ => Errors::Snr(5.0 + below(random, 35) as f64),
         };
-        Station { modes: ModeTrace::new(modes).unwrap(), errors }
+        Station { modes: ModeTrace::new(modes).unwrap(), errors, is_group: false }
     });
-    let stations = stations.collect();
+    let all: Vec<Station> = stations.collect();
+    let errors = if below(random, 2) == 0 { Errors::None } else { Errors::Rate(0.3) };
+    let stations = all.into_iter().chain([group("ofdm-6", errors)]).collect();
     let config = Config {
         rules: Rules {
             countdown: if below(random, 2) == 0 { Countdown::AtEnd } else { Countdown::AtStart },
@@ -508,7 +545,8 @@ fn packets_are_conserved_in_channels_by_chance() {
                 let category = Category::ALL[random.below(4) as usize];
                 let station = random.below(u64::from(count)) as u8;
                 let is_up = random.below(3) == 0;
-                let to = if random.below(20) == 0 { EVERYBODY } else { station };
+                // The last one is the group.
+                let to = if random.below(20) == 0 { count } else { station };
                 let (node, to) = if is_up { (station, ACCESS_POINT) } else { (ACCESS_POINT, to) };
                 let queue = Queue { node, category };
                 host.put(queue, to, 40 + random.below(1461) as u32);

@@ -8,6 +8,7 @@ pub mod sabotaged;
 mod stations;
 
 use self::device::{Hosts, Wifi};
+pub use self::stations::MULTICAST;
 use self::stations::Named;
 use super::airtime::{Band, Timing};
 use super::ampdu::Limits;
@@ -252,14 +253,16 @@ pub fn dscp_map(params: &Params) -> Mapping {
 
 /// What the fastest station can get at most: the data rate of its mode. While the rates of one are in a file, nobody knows.
 fn capacity(params: &Params) -> Capacity {
-    let fastest: Option<Vec<Rate>> = stations_of(params).iter().map(|named| named.rates().max()).collect();
+    let stations = stations_of(params);
+    let one_each = stations.iter().filter(|named| !named.is_group());
+    let fastest: Option<Vec<Rate>> = one_each.map(|named| named.rates().max()).collect();
     fastest.and_then(|rates| rates.into_iter().max()).map_or(Capacity::OfPath, Capacity::Rate)
 }
 
 /// What stations get together, about: more than with equal packets, the harmonic mean of their rates, and less than with equal
 /// airtime, the mean; preambles and acknowledgments included, one and a half times the former.
 fn usual(params: &Params) -> Rate {
-    let stations = stations_of(params);
+    let stations: Vec<Named> = stations_of(params).into_iter().filter(|named| !named.is_group()).collect();
     let slowness =
         |named: &Named| named.rates().map(|rate| 1.0 / rate.as_bits_per_sec() as f64).fold(0.0, f64::max);
     let harmonic = stations.len() as f64 / stations.iter().map(slowness).sum::<f64>();

@@ -2,7 +2,7 @@
 
 use super::super::channel::Station;
 use super::super::errors::{Errors, ModeTrace};
-use super::super::rates::Mode;
+use super::super::rates::{Format, Mode};
 use super::rates_file;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Notation, ReadFile};
@@ -13,13 +13,15 @@ use std::fmt::Write;
 /// The notation.
 pub(super) static NOTATION: Notation = Notation {
     unit: "stations",
-    form: "NAME=RATE|rates(FILE) [snr DB | loss SHARE] [at TIME RATE]... [leaves TIME], ...",
+    form: "NAME=RATE|rates(FILE) [snr DB | loss SHARE] [at TIME RATE]... [leaves TIME], ... [, multicast[=RATE]]",
     examples: &[
         "phone=ht-mcs7-400ns",
         "near=vht-mcs8-2ss-80mhz snr 40, far=ht-mcs0 loss 0.1",
         "walker=ht-mcs15-400ns at 5s ht-mcs3 at 10s ht-mcs15-400ns",
         "guest=ht-mcs7 leaves 8s, host=ht-mcs7",
         "walker=rates(walk.txt) snr 20, host=ht-mcs7",
+        "phone=ht-mcs7, multicast",
+        "phone=ht-mcs7, multicast=ofdm-12 loss 0.01",
     ],
     refused: &[
         "",
@@ -39,6 +41,10 @@ pub(super) static NOTATION: Notation = Notation {
         "phone=ofdm-54 leaves 0s",
         "phone=ofdm-54 leaves 2s leaves 3s",
         "a b=ofdm-54",
+        "multicast",
+        "phone=ht-mcs7, multicast=ht-mcs7",
+        "phone=ht-mcs7, multicast at 5s ofdm-12",
+        "phone=ht-mcs7, multicast leaves 5s",
         "phone=rates()",
         "phone=rates(walk.txt",
         "phone=rates(walk.txt) at 5s ofdm-54",
@@ -46,6 +52,12 @@ pub(super) static NOTATION: Notation = Notation {
     canonical: |text| read(text).map(|stations| write(&stations)),
     with_files: Some(with_files),
 };
+
+/// The name of all that listen to multicast.
+pub const MULTICAST: &str = "multicast";
+
+/// The lowest mandatory rate of OFDM, at which multicast leaves unless another is set (Linux: `mcast_rate`).
+const LOWEST_BASIC: &str = "ofdm-6";
 
 /// A station by its name.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +86,11 @@ impl Named {
         }
     }
 
+    /// Whether it stands for all that listen to multicast.
+    pub(super) fn is_group(&self) -> bool {
+        self.name == MULTICAST
+    }
+
     /// The data rates of its modes; none while they are in a file.
     pub(super) fn rates(&self) -> impl Iterator<Item = Rate> {
         self.steps().iter().map(|(_, mode)| mode.rate())
@@ -85,7 +102,10 @@ impl Named {
     /// If its rates are in a file that nobody has read.
     pub(super) fn station(&self) -> Result<Station, InputError> {
         match &self.modes {
-            Modes::Steps(steps) => Ok(Station { modes: ModeTrace::new(steps.clone())?, errors: self.errors }),
+            Modes::Steps(steps) => {
+                let (errors, is_group) = (self.errors, self.is_group());
+                Ok(Station { modes: ModeTrace::new(steps.clone())?, errors, is_group })
+            }
             Modes::File(name) => Err(InputError::value(name, "is a file of rates that was not read")),
         }
     }
@@ -96,6 +116,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Named>, InputError> {
     let stations: Vec<Named> =
         text.split(',').map(|entry| read_one(entry.trim())).collect::<Result<_, _>>()?;
     let mut names = BTreeSet::new();
+    if stations.iter().all(Named::is_group) {
+        return Err(InputError::value(MULTICAST, "is nobody by itself: name a station, too"));
+    }
     match stations.iter().find(|station| !names.insert(&station.name)) {
         Some(twice) => Err(InputError::new(format!("'{}' names two stations", twice.name))),
         None => Ok(stations),
@@ -105,7 +128,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Named>, InputError> {
 fn read_one(entry: &str) -> Result<Named, InputError> {
     let mut words = entry.split_whitespace();
     let first = words.next().unwrap_or_default();
-    let Some((name, rate)) = first.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+    let named = if first == MULTICAST { Some((first, LOWEST_BASIC)) } else { first.split_once('=') };
+    let Some((name, rate)) = named.filter(|(name, _)| !name.is_empty()) else {
         let problem = "is no station with its rate: write NAME=RATE, as phone=ht-mcs7-400ns";
         return Err(InputError::value(entry, problem));
     };
@@ -167,6 +191,14 @@ fn read_one(entry: &str) -> Result<Named, InputError> {
     let named = Named { name: name.to_owned(), errors, modes, leaves };
     if file.is_none() {
         named.station().map_err(within)?;
+    }
+    if named.is_group() {
+        let is_basic = |mode: &Mode| matches!(mode.format(), Format::Dsss | Format::Ofdm);
+        let stays = named.steps().len() == 1 && named.leaves.is_none();
+        if !stays || !named.steps().iter().all(|(_, mode)| is_basic(mode)) {
+            let problem = "is sent at one basic rate, as ofdm-6 or dsss-11, and does not leave";
+            return Err(InputError::value(MULTICAST, problem));
+        }
     }
     Ok(named)
 }

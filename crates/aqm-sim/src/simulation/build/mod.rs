@@ -20,13 +20,14 @@ use crate::observer;
 use crate::report::{Monitor, RunError};
 use crate::scenario::inputs::Inputs;
 use crate::scenario::options::find;
-use crate::scenario::{Capacity, FlowGroup, Scenario};
+use crate::scenario::{Capacity, FlowGroup, Scenario, Transport};
 use crate::simulation::carrier::Carrier;
 use crate::simulation::event_queue::Target;
 use crate::simulation::state::{END, Simulation};
 use aqm_core::input_error::InputError;
 use aqm_core::spec::Spec;
 use aqm_core::units::{Bytes, Rate, Time};
+use aqm_path::mac::link::MULTICAST;
 use serde_json::json;
 
 /// By how many packets a limit can be exceeded before the run ends: few for each event between two polls of it.
@@ -67,6 +68,7 @@ impl Setup {
             None => dumbbell::layout(scenario, &capacity, aqm, inputs, monitor)?,
             Some(topology) => topology::layout(scenario, topology, &capacity, aqm, inputs)?,
         };
+        check_multicast(&network, &scenario.flows)?;
         let mut warnings = idle_stations(&network, &scenario.flows);
         let mut kinds = network.media.iter().flat_map(|medium| &medium.links);
         if let Some(placement) = scenario.placement
@@ -127,6 +129,23 @@ impl Setup {
         }
         Ok(Setup { simulation, labels, warnings })
     }
+}
+
+/// Refuses flows that need an answer from all that listen to multicast.
+fn check_multicast(network: &Network, flows: &[FlowGroup]) -> Result<(), InputError> {
+    let mut kinds = network.media.iter().filter_map(|medium| medium.links.first());
+    if !kinds.any(|(_, kind)| kind.stations().iter().any(|station| station == MULTICAST)) {
+        return Ok(());
+    }
+    let is_group = |end: &String| end == MULTICAST;
+    let answers = |group: &&FlowGroup| {
+        let is_udp = matches!(group.transport, Transport::Udp { .. });
+        group.from.iter().any(is_group) || (group.to.iter().any(is_group) && !is_udp)
+    };
+    flows.iter().find(answers).map_or(Ok(()), |group| {
+        let problem = "multicast only receives, by UDP, as with --flows 1*cbr:rate=2mbit:to=multicast";
+        Err(group.refused(InputError::new(problem)))
+    })
 }
 
 /// One line for each station of which no flow begins or ends there.

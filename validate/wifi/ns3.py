@@ -87,7 +87,7 @@ def arguments(point: Point, seed: int) -> list[str]:
         ),
         *(f"--warmup={point.warmup_s:g}", f"--duration={point.duration_s:g}"),
         *(f"--ping={int(point.ping)}", f"--pingtos={_tos(point.ping_category)}"),
-        *(f"--sack={int(point.sack)}", f"--seed={seed}"),
+        *(f"--sack={int(point.sack)}", f"--agreed={int(point.agreed)}", f"--seed={seed}"),
     ]
 
 

@@ -47,6 +47,7 @@ class Point:
     ping: bool = False
     ping_category: str = "be"
     sack: bool = True
+    agreed: bool = False
 
     @property
     def udp(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from aqmlab.plots.panel import Panel
-from aqmlab.results import groups
+from aqmlab.results import groups, setting_line
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
@@ -123,7 +123,11 @@ def _varies_by_link(name: str, result: Result) -> bool:
 
 def _setting(name: str, scenario: Mapping[str, Any]) -> str:
     if name == "rate":
-        return scenario["rate"] or f"recorded link of {scenario['link_trace_mean_rate']} mean"
+        text = str(scenario["rate"] or "")
+        # That of a mode of Wi-Fi has nine digits.
+        if text.removesuffix("bit").isdigit():
+            return setting_line.rate(text)
+        return text or f"recorded link of {scenario['link_trace_mean_rate']} mean"
     if name == "topology":
         topology = scenario.get("topology", "dumbbell")
         return "" if topology == "dumbbell" else f" in {topology}"

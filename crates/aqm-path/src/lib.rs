@@ -8,7 +8,7 @@
 //! - [`wire`]: delay, jitter, losses, copies, reordering and slots behind a device.
 //! - [`meter`]: the metrics of a queue.
 //! - [`kind`]: how a kind of link is declared.
-//! - [`mac`]: Wi-Fi.
+//! - [`mac`]: medium access of Wi-Fi.
 //! - [`kinds`]: the list of all kinds.
 #![forbid(unsafe_code)]
 

@@ -139,7 +139,7 @@ def _deciding(outlier: Outlier, alone: Sequence[Difference], place: int, differe
         return None
     if p_value * len(alone) < level and difference.is_distinguishable:
         return None
-    without = statistics.family([*alone[:place], outlier.without, *alone[place + 1 :]])[place]
+    without = statistics.instead(alone, place, outlier.without)
     is_same = without.is_distinguishable == difference.is_distinguishable
     return None if is_same else replace(outlier, without=without)
 

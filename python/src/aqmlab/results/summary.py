@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -37,7 +38,7 @@ def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> lis
     """Return every metric of every AQM with its 95 % interval over the seeds."""
     rows = []
     every = {name: _parts(getattr(frames, name)) for name in ("runs", "histograms", "flows")}
-    known = [(name, metrics.find(name)) for name in frames.metrics]
+    known = {name: metrics.find(name) for name in frames.metrics}
     for point in points:
         for aqm in aqms:
             runs = every["runs"].get((point, aqm))
@@ -46,11 +47,15 @@ def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> lis
             histograms, flows = every["histograms"].get((point, aqm)), every["flows"].get((point, aqm))
             # Lists: a frame asked for each of a hundred metrics takes longer than all statistics.
             columns = runs.to_dict(as_series=False)
+            present = {name: [value for value in columns[name] if value is not None] for name in known}
             pooled = _Pool(histograms, flows, columns["seed"])
-            for name, metric in known:
-                values = [value for value in columns[name] if value is not None]
-                if values:
-                    rows.append(replace(_row(point, aqm, metric, values, pooled), runs=len(runs)))
+            found = _percentiles(known, present, pooled)
+            plain = _means({name: values for name, values in present.items() if values and name not in found})
+            for name in known:
+                if name in found:
+                    rows.append(Row(point, aqm, name, "percentile of all runs, Woodruff", found[name], len(runs)))
+                elif name in plain:
+                    rows.append(Row(point, aqm, name, "mean of the runs, Student-t", plain[name], len(runs)))
     return rows
 
 
@@ -63,7 +68,12 @@ class _Pool:
     """Histograms of one AQM, one row per run, combined when first needed."""
 
     def __init__(self, histograms: pl.DataFrame | None, flows: pl.DataFrame | None, seeds: Sequence[int]) -> None:
-        self._histograms = histograms
+        # All at once: a frame filtered for each name takes longer than what is made of its rows.
+        self._histograms = (
+            {}
+            if histograms is None
+            else {name: rows for (name,), rows in histograms.partition_by("name", as_dict=True).items()}
+        )
         self._flows = flows
         self._seeds = {seed: row for row, seed in enumerate(seeds)}
         self._ready: dict[str, tuple[Reals, Reals] | None] = {}
@@ -88,10 +98,10 @@ class _Pool:
             values, weights = rows[column].to_numpy(), np.ones(len(rows))
             if column.endswith("_s"):
                 values = values * MS_PER_SECOND
-        elif self._histograms is None:
+        elif name not in self._histograms:
             return None
         else:
-            rows = self._histograms.filter(pl.col("name") == name)
+            rows = self._histograms[name]
             values, weights = rows["value_ns"].to_numpy() / NANOS_PER_MS, rows["count"].to_numpy()
         if not len(rows):
             return None
@@ -102,20 +112,36 @@ class _Pool:
         return counts, buckets
 
 
-def _row(point: int, aqm: str, metric: Metric, values: Sequence[float], pool: _Pool) -> Row:
-    if metric.is_percentile:
+def _percentiles(
+    known: Mapping[str, Metric], present: Mapping[str, Sequence[float]], pool: _Pool
+) -> dict[str, Estimate]:
+    """Return the percentiles that histograms tell."""
+    found = {}
+    for name, metric in known.items():
+        if not metric.is_percentile or not present[name]:
+            continue
         merged = pool.get(metric.histogram)
         if merged is not None:
             counts, values_ms = merged
             ms = MS_PER_SECOND if metric.unit == "s" else 1.0
             is_exact = metrics.split(metric.histogram)[1] in metrics.OF_FLOWS
+            half_bucket = functools.partial(_half_bucket, ms=ms, is_exact=is_exact)
+            found[name] = statistics.percentile(counts, values_ms / ms, metric.quantile, half_bucket)
+    return found
 
-            def half_bucket(value: float) -> float:
-                return 0.0 if is_exact else bucket_width_ns(round(value * ms * NANOS_PER_MS)) / 2 / NANOS_PER_MS / ms
 
-            estimate = statistics.percentile(counts, values_ms / ms, metric.quantile, half_bucket)
-            return Row(point, aqm, metric.name, "percentile of all runs, Woodruff", estimate)
-    return Row(point, aqm, metric.name, "mean of the runs, Student-t", statistics.mean(values))
+def _half_bucket(value: float, ms: float, *, is_exact: bool) -> float:
+    """Return half the width of the bucket of a value, in its unit, of which a millisecond is one ``ms``-th."""
+    return 0.0 if is_exact else bucket_width_ns(round(value * ms * NANOS_PER_MS)) / 2 / NANOS_PER_MS / ms
+
+
+def _means(present: Mapping[str, Sequence[float]]) -> dict[str, Estimate]:
+    """Return the mean of each metric over the runs that have it: those that as many runs have at once."""
+    found: dict[str, Estimate] = {}
+    for size in {len(values) for values in present.values()}:
+        alike = {name: values for name, values in present.items() if len(values) == size}
+        found |= zip(alike, statistics.means(list(alike.values())), strict=True)
+    return found
 
 
 def table(rows: Sequence[Row], points: Sequence[Mapping[str, str]]) -> pl.DataFrame:

@@ -92,12 +92,23 @@ def mean(values: Sequence[float]) -> Estimate:
     (-0.484, 2.0, 4.484)
 
     """
-    sample = np.asarray(values, dtype=float)
-    centre = float(sample.mean())
-    if len(sample) < 2:
-        return Estimate(centre, None, None, len(sample))
-    half = float(sample.std(ddof=1)) * (t_factor(len(sample)) or 0.0)
-    return Estimate(centre, centre - half, centre + half, len(sample))
+    return means([values])[0]
+
+
+def means(samples: Sequence[Sequence[float]]) -> list[Estimate]:
+    """Return the `mean` of each of several samples of one size, many times as fast as one after the other.
+
+    >>> means([[1.0, 2.0, 3.0], [4.0, 4.0, 7.0]]) == [mean([1.0, 2.0, 3.0]), mean([4.0, 4.0, 7.0])]
+    True
+
+    """
+    values = np.asarray(samples, dtype=float)
+    size = values.shape[1]
+    centres: list[float] = values.mean(axis=1).tolist()
+    if size < 2:
+        return [Estimate(centre, None, None, size) for centre in centres]
+    halves: list[float] = (values.std(axis=1, ddof=1) * (t_factor(size) or 0.0)).tolist()
+    return [Estimate(centre, centre - half, centre + half, size) for centre, half in zip(centres, halves, strict=True)]
 
 
 def t_factor(n: int) -> float | None:
@@ -323,14 +334,28 @@ def family(differences: Sequence[Difference]) -> list[Difference]:
     """
     tested = [one.p_value for one in differences if one.p_value is not None]
     corrected = iter(holm_p(tested))
-    found = []
-    for one in differences:
-        if one.p_value is None:
-            found.append(one)
-            continue
-        together = replace(one, p_holm=next(corrected))
-        found.append(replace(together, estimate=_simultaneous(together, len(tested))))
-    return found
+    return [one if one.p_value is None else _together(one, next(corrected), len(tested)) for one in differences]
+
+
+def instead(differences: Sequence[Difference], place: int, one: Difference) -> Difference:
+    """Return a difference as the `family` has it where it stands in the place of another.
+
+    >>> pairs = [paired([3.0, 4.0, 5.0], [0.0] * 3), paired([0.5, -0.4, 0.1], [0.0] * 3)]
+    >>> instead(pairs, 0, pairs[1]) == family([pairs[1], pairs[1]])[0]
+    True
+
+    """
+    if one.p_value is None:
+        return one
+    before = [other.p_value for other in differences[:place] if other.p_value is not None]
+    after = [other.p_value for other in differences[place + 1 :] if other.p_value is not None]
+    corrected = holm_p([*before, one.p_value, *after])
+    return _together(one, corrected[len(before)], len(corrected))
+
+
+def _together(one: Difference, p_holm: float, tests: int) -> Difference:
+    corrected = replace(one, p_holm=p_holm)
+    return replace(corrected, estimate=_simultaneous(corrected, tests))
 
 
 def _simultaneous(one: Difference, tests: int) -> Estimate:

@@ -91,6 +91,12 @@ impl Target {
     pub(crate) fn index(self) -> usize {
         (self.0 & Target::MAX_INDEX as u32) as usize
     }
+
+    /// That of an entry, by its lower half.
+    #[inline]
+    fn of(rest: u64) -> Target {
+        Target(rest as u32 & ((1 << TARGET_BITS) - 1))
+    }
 }
 
 /// Time over insertion number (39 bits) over target (25 bits): one number, one comparison.
@@ -107,8 +113,7 @@ pub(crate) struct Next {
 impl Next {
     #[inline]
     fn of(entry: Entry) -> Next {
-        let target = Target(entry as u32 & ((1 << TARGET_BITS) - 1));
-        Next { time: Time::from_nanos((entry >> 64) as u64), target }
+        Next { time: Time::from_nanos((entry >> 64) as u64), target: Target::of(entry as u64) }
     }
 }
 
@@ -129,6 +134,7 @@ pub(crate) struct EventQueue {
     lines: Lines,
     /// The first of both heaps and of the lines.
     first_of_heaps: Entry,
+    /// The insertion number of the last event, in its place in an entry.
     inserted: u64,
 }
 
@@ -173,12 +179,13 @@ impl EventQueue {
     /// kept for [`repeat`](Self::repeat).
     #[inline]
     pub(crate) fn take_of_wire(&mut self, until: Time) -> Option<Next> {
-        let first = self.row.first();
-        if first >= self.first_of_heaps || first >> 64 > u128::from(until.as_nanos()) {
+        // Times alone decide but for events at one instant.
+        let time = self.row.first_time();
+        let others = (self.first_of_heaps >> 64) as u64;
+        if time > until.as_nanos() || (time >= others && self.row.first() >= self.first_of_heaps) {
             return None;
         }
-        self.row.remove_first();
-        Some(Next::of(first))
+        Some(self.row.take_first())
     }
 
     /// The wire whose event was taken has another.
@@ -260,8 +267,8 @@ impl EventQueue {
 
     #[inline]
     fn entry(&mut self, time: Time, target: Target) -> Entry {
-        self.inserted += 1;
-        u128::from(time.as_nanos()) << 64 | u128::from(self.inserted << TARGET_BITS | u64::from(target.0))
+        self.inserted += 1 << TARGET_BITS;
+        u128::from(time.as_nanos()) << 64 | u128::from(self.inserted | u64::from(target.0))
     }
 }
 
@@ -271,7 +278,8 @@ struct Row {
     /// Where the first is, and where there is room behind the last; of these indices only the last bits count.
     begin: usize,
     end: usize,
-    /// In front of the first is one that has left, which is not later than any to come; behind the last is [`NEVER`].
+    /// In front of the first is one that has left, which is not later than any to come; behind the last is a time that never
+    /// comes.
     times: [u64; RING],
     rests: [u64; RING],
 }
@@ -295,15 +303,26 @@ impl Row {
         self.end.wrapping_sub(self.begin) < PLACES - 1
     }
 
+    /// The first entry; [`NEVER`] if there is none.
     #[inline]
     fn first(&self) -> Entry {
         let first = self.begin % RING;
-        u128::from(self.times[first]) << 64 | u128::from(self.rests[first])
+        let rest = if self.begin == self.end { u64::MAX } else { self.rests[first] };
+        u128::from(self.times[first]) << 64 | u128::from(rest)
     }
 
+    /// Its time.
     #[inline]
-    fn remove_first(&mut self) {
+    fn first_time(&self) -> u64 {
+        self.times[self.begin % RING]
+    }
+
+    /// Takes the first entry, which is there.
+    #[inline]
+    fn take_first(&mut self) -> Next {
+        let first = self.begin % RING;
         self.begin = self.begin.wrapping_add(1);
+        Next { time: Time::from_nanos(self.times[first]), target: Target::of(self.rests[first]) }
     }
 
     /// Adds an entry that was made after all others: of those at its time it is the last.
@@ -312,7 +331,7 @@ impl Row {
         debug_assert!(self.end.wrapping_sub(self.begin) < PLACES);
         let (time, mut place) = ((entry >> 64) as u64, self.end);
         self.end = place.wrapping_add(1);
-        (self.times[self.end % RING], self.rests[self.end % RING]) = (u64::MAX, u64::MAX);
+        self.times[self.end % RING] = u64::MAX;
         loop {
             let before = place.wrapping_sub(1);
             if self.times[before % RING] <= time {

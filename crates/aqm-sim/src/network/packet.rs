@@ -71,24 +71,49 @@ impl Packet {
 /// less memory.
 const MOST_PACKETS: usize = if cfg!(target_pointer_width = "32") { 1 << 22 } else { 1 << 24 };
 
+const NO_SLOT: PacketId = PacketId::MAX;
+
 /// All packets in memory. In steady state nothing is allocated: free slots are used again.
 #[derive(Debug)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
     /// How many there may be at once.
     pub(crate) most: usize,
+    /// The slot that was freed last, or [`NO_SLOT`]: most packets that end are followed by another at once.
+    freed_last: PacketId,
+    /// Those that were freed before.
     free: Vec<PacketId>,
     pub(crate) records: Records,
 }
 
 impl Default for Slab {
     fn default() -> Slab {
-        Slab { packets: Vec::new(), most: MOST_PACKETS, free: Vec::new(), records: Records::default() }
+        Slab {
+            packets: Vec::new(),
+            most: MOST_PACKETS,
+            freed_last: NO_SLOT,
+            free: Vec::new(),
+            records: Records::default(),
+        }
     }
 }
 
 impl Slab {
+    #[inline]
     pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+        let id = std::mem::replace(&mut self.freed_last, NO_SLOT);
+        match self.packets.get_mut(id as usize) {
+            Some(slot) => {
+                *slot = packet;
+                id
+            }
+            None => self.insert_anywhere(packet),
+        }
+    }
+
+    /// The same if no slot was freed since the last packet.
+    #[inline(never)]
+    fn insert_anywhere(&mut self, packet: Packet) -> PacketId {
         match self.free.pop() {
             Some(id) => {
                 self.packets[id as usize] = packet;
@@ -114,13 +139,16 @@ impl Slab {
         if let Some(record) = self.packets[id as usize].record.take() {
             self.records.remove(record);
         }
-        self.free.push(id);
+        self.remove_plain(id);
     }
 
     /// Removes a packet that has no record.
     #[inline]
     pub(crate) fn remove_plain(&mut self, id: PacketId) {
-        self.free.push(id);
+        let before = std::mem::replace(&mut self.freed_last, id);
+        if before != NO_SLOT {
+            self.free.push(before);
+        }
     }
 
     /// Takes the payload of a packet, if it has one.
@@ -148,7 +176,8 @@ impl Slab {
     /// The packets that are alive, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
         let mut alive = vec![true; self.packets.len()];
-        self.free.iter().for_each(|id| alive[*id as usize] = false);
+        let freed = self.free.iter().copied().chain(self.last_freed());
+        freed.for_each(|id| alive[id as usize] = false);
         self.packets.iter().zip(alive).filter_map(|(packet, alive)| alive.then_some(packet))
     }
 
@@ -165,7 +194,11 @@ impl Slab {
 
     /// How many packets are alive.
     pub(crate) fn alive(&self) -> usize {
-        self.packets.len() - self.free.len()
+        self.packets.len() - self.free.len() - self.last_freed().iter().count()
+    }
+
+    fn last_freed(&self) -> Option<PacketId> {
+        Some(self.freed_last).filter(|id| *id != NO_SLOT)
     }
 }
 

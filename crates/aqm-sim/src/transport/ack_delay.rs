@@ -37,10 +37,15 @@ impl AckDelay {
         self.round_trip = Some(round_trip);
     }
 
+    /// Whether it ever changes but for the bound.
+    pub(super) fn adapts(&self) -> bool {
+        self.least < self.most
+    }
+
     /// A segment came in order, so long after the one before: twice that is the delay in the long run.
     #[inline]
     pub(super) fn on_segment(&mut self, apart: Span) {
-        if self.least < self.most && apart < self.now {
+        if self.adapts() && apart < self.now {
             self.now = (self.now / 2 + apart.max(self.least / 2)).clamp(self.least, self.most);
         }
     }

@@ -60,6 +60,9 @@ pub(crate) struct Receiver {
     /// Whether there ever was a gap.
     gapped: bool,
     sack: bool,
+    /// Whether the next segment, without a gap, a mark or a flag, changes nothing but what is acknowledged: neither pauses nor
+    /// the number of segments, nor how long they took, decide when.
+    pub(crate) is_plain: bool,
     delack_segments: u32,
     delay: AckDelay,
     unacknowledged: u32,
@@ -90,6 +93,9 @@ impl Receiver {
         let feedback = tcp.feedback();
         let delack = tcp.span("delack");
         let rules = tcp.acks();
+        let delay = AckDelay::new(delack, rules.delack_max);
+        let counts = rules.quickack > 0 || rules.quickack_mode || rules.psh || rules.rcvbuf.is_some();
+        let reports = feedback.echo == Echo::Counted || feedback.report != ReceiverReport::Nothing;
         Receiver {
             next: 0,
             beyond: Reassembly::default(),
@@ -99,7 +105,8 @@ impl Receiver {
             sack: tcp.flag("sack"),
             // RFC 1122 section 4.2.3.2: at least every second full segment.
             delack_segments: if delack > Span::ZERO { 2 } else { 1 },
-            delay: AckDelay::new(delack, rules.delack_max),
+            is_plain: !counts && !reports && !delay.adapts(),
+            delay,
             unacknowledged: 0,
             quick: rules.quickack,
             enlarging: rules.rcvbuf.map(|buffer| RcvbufAutotune::new(buffer, tcp.mss())),
@@ -186,6 +193,47 @@ impl Receiver {
 
     /// A segment arrives. Returns an acknowledgment if one is due at once.
     pub(crate) fn on_segment(&mut self, segment: &Segment, now: Time) -> Option<Acknowledgment> {
+        let end = segment.seq + u64::from(segment.payload);
+        let at_once = if self.is_undisturbed(segment, end) {
+            self.echo_of(segment);
+            self.next = end;
+            self.unacknowledged += 1;
+            self.unacknowledged >= self.delack_segments
+        } else {
+            // A copy: what a call refers to is kept in memory, here for all segments.
+            let segment = *segment;
+            self.on_any(&segment, end, now)
+        };
+        if at_once {
+            return Some(self.acknowledge());
+        }
+        self.deadline.get_or_insert(now + self.delay.span());
+        None
+    }
+
+    /// Whether a segment, as most, is the next one, nothing waits behind it, and no flag or mark asks for anything.
+    #[inline]
+    fn is_undisturbed(&self, segment: &Segment, end: u64) -> bool {
+        self.is_plain
+            && segment.seq == self.next
+            && end > self.next
+            && self.beyond.is_empty()
+            && segment.ecn != Ecn::Ce
+            && !segment.cwr
+            && !segment.fin
+    }
+
+    /// RFC 7323 section 4.3: echo the timestamp of the earliest segment that the next ACK covers.
+    #[inline]
+    fn echo_of(&mut self, segment: &Segment) {
+        if segment.seq <= self.last_ack && segment.sent_at >= self.echo {
+            self.echo = segment.sent_at;
+        }
+    }
+
+    /// Any segment arrives, which reaches up to `end`. Returns whether an acknowledgment is due at once.
+    #[inline(never)]
+    fn on_any(&mut self, segment: &Segment, end: u64, now: Time) -> bool {
         let Segment { seq, payload, sent_at, ecn, cwr, fin } = *segment;
         // RFC 3168 section 6.1.3: echo until CWR arrives; CE on the CWR segment itself starts a new echo.
         if cwr && matches!(self.echo_mode, Echo::Classic | Echo::Exact) {
@@ -214,12 +262,8 @@ impl Receiver {
             ReceiverReport::CeBytes => {}
             ReceiverReport::OneWayDelay => self.report = (now.since(sent_at).as_nanos() / 1000) as u32,
         }
-        let end = seq + u64::from(payload);
-        // RFC 7323 section 4.3: echo the timestamp of the earliest segment that the next ACK covers.
-        if seq <= self.last_ack && sent_at >= self.echo {
-            self.echo = sent_at;
-        }
-        let at_once = if seq <= self.next && end > self.next {
+        self.echo_of(segment);
+        if seq <= self.next && end > self.next {
             let apart = now.since(self.last_in_order);
             if self.quickens && apart > self.rtt.rto() {
                 self.quicken(QUICK_AFTER_STALL);
@@ -258,12 +302,7 @@ impl Receiver {
             }
             // RFC 5681 section 4.2: out of order or old: acknowledge at once.
             true
-        };
-        if at_once {
-            return Some(self.acknowledge());
         }
-        self.deadline.get_or_insert(now + self.delay.span());
-        None
     }
 
     /// Whether the sender says to push data up to `end`.
@@ -298,7 +337,7 @@ impl Receiver {
             report: self.report,
             ..Default::default()
         };
-        if self.sack {
+        if self.sack && !self.beyond.is_empty() {
             for (block, (start, end)) in ack.sack.iter_mut().zip(self.beyond.recent()) {
                 *block = ((start - self.next) as u32, (end - self.next) as u32);
                 ack.sack_count += 1;
@@ -411,7 +450,7 @@ mod tests {
     #[test]
     fn a_change_of_ce_is_acknowledged_before_the_segment_that_changed_it() {
         let mut r = receiver();
-        (r.echo_mode, r.report_mode) = (Echo::Exact, ReceiverReport::CeBytes);
+        (r.echo_mode, r.report_mode, r.is_plain) = (Echo::Exact, ReceiverReport::CeBytes, false);
         let mut send = |index: u64, ecn| {
             let before = r.before_segment(ecn);
             let after = r.on_segment(
@@ -432,7 +471,7 @@ mod tests {
     #[test]
     fn the_first_mark_is_acknowledged_at_once_and_further_marks_with_delay() {
         let mut r = receiver();
-        (r.echo_mode, r.report_mode) = (Echo::Counted, ReceiverReport::CeBytes);
+        (r.echo_mode, r.report_mode, r.is_plain) = (Echo::Counted, ReceiverReport::CeBytes, false);
         let mut send = |index: u64, ecn| {
             assert_eq!(r.before_segment(ecn), None);
             let segment =
@@ -449,7 +488,7 @@ mod tests {
     #[test]
     fn the_delay_of_the_segment_is_noted_in_microseconds() {
         let mut r = Receiver::new(&settings("newreno"));
-        r.report_mode = ReceiverReport::OneWayDelay;
+        (r.report_mode, r.is_plain) = (ReceiverReport::OneWayDelay, false);
         let (sent, now) = (Time::from_nanos(1_000_000), Time::from_nanos(21_500_000));
         assert_eq!(
             r.on_segment(

@@ -56,7 +56,10 @@ pub(crate) struct Sender {
     pub(super) control: Control,
     settings: Settings,
     /// Whether acknowledgments of the next data change nothing but window, timer and scoreboard.
-    is_plain: bool,
+    pub(crate) is_plain: bool,
+    /// Whether nothing is opened, repaired, tried, reduced or probed, as [`settle`](Self::settle) last found; what can change
+    /// that ends by asking it again.
+    is_settled: bool,
     stream: Stream,
     board: Scoreboard,
     recovery: LossRecovery,
@@ -97,6 +100,7 @@ impl Sender {
         let counts_marks = tcp.feedback().report == ReceiverReport::CeBytes;
         Sender {
             is_plain: !rules.rack && sampler.is_none() && !counts_marks,
+            is_settled: false,
             control,
             settings: Settings::new(tcp),
             stream: Stream::new(tcp.flag("handshake").then(|| Handshake::new(rules.syn_rto))),
@@ -163,6 +167,7 @@ impl Sender {
     /// The SYN-ACK arrives; `echo` is when the SYN was sent.
     pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
         let Some(opening) = self.stream.opening.take() else { return };
+        self.settle();
         self.timer.rtt.sample(now.since(echo));
         if opening.was_repeated() && self.settings.recovery.ecn_fallback {
             self.settings.feedback.codepoint = Ecn::NotEct; // RFC 3168 section 6.1.1.1
@@ -172,6 +177,20 @@ impl Sender {
             self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.settings.mss));
             self.timer.rtt.at_least(TIMEOUT_AFTER_LOSS);
         }
+    }
+
+    /// Call after what may begin or end a repair, a trial, a reduction or a probe: acknowledgments and segments do not ask for
+    /// each of them then.
+    fn settle(&mut self) {
+        self.is_settled = self.finds_settled();
+    }
+
+    fn finds_settled(&self) -> bool {
+        let repairs = !self.is_open() || self.recovery.undo.is_some() || self.recovery.trial.is_some();
+        let DuplicateAcks { count, reported, inflation, .. } = self.duplicates;
+        let duplicates = count > 0 || reported > 0 || inflation > 0 || self.board.sacked_bytes() > 0;
+        let begins = self.stream.opening.is_some() || self.probe_window;
+        self.is_plain && !repairs && !duplicates && !begins
     }
 
     /// When the next timer is due.
@@ -441,6 +460,12 @@ impl Sender {
 
     /// A timer is due. Answers whether the retransmission timer fired: RFC 6298 section 5, RFC 5681 section 3.1.
     pub(crate) fn on_timer(&mut self, now: Time) -> bool {
+        let fired = self.on_any_timer(now);
+        self.settle();
+        fired
+    }
+
+    fn on_any_timer(&mut self, now: Time) -> bool {
         if let Some(rack) = &mut self.rack {
             if rack.probe_at.is_some_and(|at| at <= now) {
                 (rack.probe_at, rack.probe_due) = (None, true);
@@ -506,7 +531,32 @@ impl Sender {
     }
 
     /// The next segment that may be sent now, if any. Call until `None`, or the last, after every event.
+    #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Transmission> {
+        debug_assert!(!self.is_settled || self.finds_settled());
+        if !self.is_settled || self.pacer.is_some() || self.board.is_empty() {
+            return self.poll_any(now);
+        }
+        // Nothing but window and data decide.
+        let room = self.control.window.cwnd.saturating_sub(self.board.pipe());
+        let Some(payload) = self.fresh(room) else {
+            self.note_waiting(room);
+            return None;
+        };
+        let (seq, room) = self.take_fresh(payload, room, now);
+        self.last_sent = now;
+        // RFC 6298 (5.1)
+        if self.timer.deadline.is_none() {
+            self.timer.start(now);
+        }
+        let mut sent = self.transmission(seq, payload, false);
+        sent.is_last = self.fresh(room).is_none();
+        Some(sent)
+    }
+
+    /// The same of any sender.
+    #[inline(never)]
+    fn poll_any(&mut self, now: Time) -> Option<Transmission> {
         if self.board.is_empty() {
             let ahead = self.stream.opening.is_some_and(|opening| opening.ahead);
             if self.stream.next == self.stream.written && !ahead {
@@ -558,20 +608,13 @@ impl Sender {
             return Some(self.sent(seq, payload, true, now));
         }
         let Some(payload) = fresh else {
-            if self.next_payload() > 0 && self.is_too_small(room) {
-                self.usage.note(&self.stream, true);
-            }
+            self.note_waiting(room);
             if self.board.is_empty() {
                 self.persist(now);
             }
             return None;
         };
-        let seq = self.stream.next;
-        self.stream.next += u64::from(payload);
-        self.board.on_sent(seq, payload, now);
-        let room = room - u64::from(payload);
-        let is_full = self.is_too_small(room);
-        self.usage.note(&self.stream, is_full);
+        let (seq, room) = self.take_fresh(payload, room, now);
         self.note_limited_transmit(payload);
         let mut sent = self.sent(seq, payload, false, now);
         // Most acknowledgments let one segment go, and to ask again costs as much as to ask.
@@ -579,6 +622,25 @@ impl Sender {
             sent.is_last = self.fresh(room).is_none();
         }
         Some(sent)
+    }
+
+    /// Nothing is sent: what waits, if anything does, may not fit into this `room`.
+    #[inline]
+    fn note_waiting(&mut self, room: u64) {
+        if self.next_payload() > 0 && self.is_too_small(room) {
+            self.usage.note(&self.stream, true);
+        }
+    }
+
+    /// `payload` bytes of new data are sent, for which there is `room`. Returns where they begin, and the room that is left.
+    #[inline]
+    fn take_fresh(&mut self, payload: u32, room: u64, now: Time) -> (u64, u64) {
+        let seq = self.stream.next;
+        self.stream.next += u64::from(payload);
+        self.board.on_sent(seq, payload, now);
+        let room = room - u64::from(payload);
+        self.usage.note(&self.stream, self.is_too_small(room));
+        (seq, room)
     }
 
     /// Whether no full segment fits into this `room`.
@@ -655,6 +717,12 @@ impl Sender {
         {
             rack.arm_probe(now, self.timer.rtt.smoothed(), self.board.len() == 1, self.timer.deadline);
         }
+        self.transmission(seq, payload, retransmission)
+    }
+
+    /// The segment as it is sent.
+    #[inline(always)]
+    fn transmission(&mut self, seq: u64, payload: u32, retransmission: bool) -> Transmission {
         let plain = retransmission && self.settings.feedback.codepoint != Ecn::Ect1;
         let ecn = if plain { Ecn::NotEct } else { self.settings.feedback.codepoint };
         let cwr = ecn != Ecn::NotEct && std::mem::take(&mut self.reduction.cwr_due);

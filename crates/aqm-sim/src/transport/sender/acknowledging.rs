@@ -1,7 +1,7 @@
 //! What a sender learns from an acknowledgment.
 
 use super::Sender;
-use super::state::{LossRecovery, Phase};
+use super::state::Phase;
 use crate::transport::feedback::ReceiverReport;
 use crate::transport::receiver::Acknowledgment;
 use crate::transport::scoreboard::DUP_THRESH;
@@ -99,21 +99,13 @@ impl Sender {
         }
         self.reduce_proportionally(sacked + delivered, self.stream.una > una && !lost);
         self.sample(prior_inflight, now);
+        self.settle();
     }
 
     /// Whether an acknowledgment, as most, is of the next data alone, while nothing is repaired, tried or reduced.
     #[inline]
     fn is_undisturbed(&self, ack: &Acknowledgment) -> bool {
-        let LossRecovery { undo, trial, .. } = &self.recovery;
-        self.is_plain
-            && self.is_open()
-            && ack.ack > self.stream.una
-            && ack.sack_count == 0
-            && !ack.ece
-            && self.board.sacked_bytes() == 0
-            && self.duplicates.reported == 0
-            && undo.is_none()
-            && trial.is_none()
+        self.is_settled && ack.ack > self.stream.una && ack.sack_count == 0 && !ack.ece
     }
 
     /// Whether no loss is known, and nothing reduces the window in steps.

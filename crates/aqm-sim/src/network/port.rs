@@ -100,6 +100,8 @@ pub(crate) struct Device<M> {
     pub(crate) trace: Option<Opportunities<PacketId>>,
     /// Whether nothing but the discipline says what is sent when, and what is sent arrives, settled as the run begins.
     pub(crate) is_direct: bool,
+    /// Whether besides nothing observes packets, and no switch has anything to do with them.
+    pub(crate) is_straight: bool,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
     /// The device that serves it in place of its own, if one does.
@@ -171,6 +173,7 @@ impl<M> Port<M> {
                 busy: false,
                 wake_at: Time::MAX,
                 is_direct: false,
+                is_straight: false,
                 trace,
                 medium: None,
                 channel: None,

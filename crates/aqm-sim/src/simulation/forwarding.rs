@@ -4,7 +4,7 @@
 //! as passing a packet on.
 
 use super::observer::PortObserver;
-use super::state::{END, Simulation};
+use super::state::{END, Port, Shared, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
 use crate::headers::TCP;
 use crate::measure::metrics::Impossible;
@@ -185,8 +185,10 @@ impl Simulation {
             return self.launch(port, packet, out);
         }
         this.enter(packet.length);
-        if this.device().is_some() {
-            return self.enqueue(port, packet.id);
+        match this.device() {
+            Some(device) if device.is_straight => return self.enqueue::<true>(port, packet.id),
+            Some(_) => return self.enqueue::<false>(port, packet.id),
+            None => {}
         }
         let out = this.serialise(packet.length, self.shared.now);
         self.depart(port, packet.id, out);
@@ -294,29 +296,34 @@ impl Simulation {
         *number
     }
 
-    /// A packet arrives at a port with a discipline.
+    /// A packet arrives at a port with a discipline, which [is straight](crate::network::port::Device::is_straight) or may not
+    /// be.
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
+    pub(super) fn enqueue<const STRAIGHT: bool>(&mut self, port: PortId, id: PacketId) {
         let (packet, now) = (&self.shared.slab[id], self.shared.now);
         let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));
-        if let Some(channel) = self.ports[port].device().and_then(|device| device.channel) {
-            metadata.station = self.station_of(id, channel as usize);
-        }
-        if self.shared.switches.is_some() {
-            match self.admit(port, id, metadata) {
-                Some(admitted) => metadata = admitted,
-                None => return,
+        if !STRAIGHT {
+            if let Some(channel) = self.ports[port].device().and_then(|device| device.channel) {
+                metadata.station = self.station_of(id, channel as usize);
+            }
+            if self.shared.switches.is_some() {
+                match self.admit(port, id, metadata) {
+                    Some(admitted) => metadata = admitted,
+                    None => return,
+                }
             }
         }
         let device = self.ports[port].device_mut().expect("only ports with a device queue");
         if let Some(metrics) = &mut device.observed.metrics {
             metrics.on_arrival(flow, device.observed.queued, now);
         }
-        for observer in &mut self.shared.metrics.observers {
-            observer.on_arrival(port, device.observed.queued, now);
-        }
-        if let Some(waiting) = device.observed.of_station.get_mut(usize::from(metadata.station)) {
-            *waiting += 1;
+        if !STRAIGHT {
+            for observer in &mut self.shared.metrics.observers {
+                observer.on_arrival(port, device.observed.queued, now);
+            }
+            if let Some(waiting) = device.observed.of_station.get_mut(usize::from(metadata.station)) {
+                *waiting += 1;
+            }
         }
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
         observer.observed.queued.packets += 1;
@@ -327,11 +334,13 @@ impl Simulation {
         if let Some(metrics) = &mut device.observed.metrics {
             metrics.after_arrival(device.observed.queued);
         }
-        for observer in &mut self.shared.metrics.observers {
-            let packet = &self.shared.slab[id];
-            observer.on_enqueue(&AtQueue { id, packet, port, queued: device.observed.queued, now });
+        if !STRAIGHT {
+            for observer in &mut self.shared.metrics.observers {
+                let packet = &self.shared.slab[id];
+                observer.on_enqueue(&AtQueue { id, packet, port, queued: device.observed.queued, now });
+            }
         }
-        if device.busy && device.is_direct {
+        if device.busy && (STRAIGHT || device.is_direct) {
             return; // It goes on when the packet on the wire has been sent, and nothing else is to do.
         }
         if !device.busy {
@@ -385,8 +394,11 @@ impl Simulation {
     #[inline(always)]
     pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device()?;
+        if device.is_straight {
+            return self.send_directly::<true>(port);
+        }
         if device.is_direct {
-            return self.send_directly(port);
+            return self.send_directly::<false>(port);
         }
         match (device.channel, device.medium) {
             (Some(channel), _) => {
@@ -422,16 +434,22 @@ impl Simulation {
     /// The port can send a packet; answers when it can send the next one.
     #[inline]
     pub(super) fn serve(&mut self, port: PortId) -> Option<Time> {
-        if self.ports[port].device()?.is_direct { self.send_directly(port) } else { self.serve_any(port) }
+        if self.ports[port].device()?.is_direct {
+            self.send_directly::<false>(port)
+        } else {
+            self.serve_any(port)
+        }
     }
 
     /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
-    fn send_directly(&mut self, port: PortId) -> Option<Time> {
-        let Some(Taken { id, length, hop, .. }) = self.dequeue_here(port, Whom::Any) else {
-            self.ports[port].device_mut()?.busy = false;
+    #[inline(never)]
+    fn send_directly<const STRAIGHT: bool>(&mut self, port: PortId) -> Option<Time> {
+        let this = &mut self.ports[port];
+        let Some(taken) = dequeue_from::<STRAIGHT>(this, port, &mut self.shared, Whom::Any) else {
+            this.device_mut()?.busy = false;
             return None;
         };
-        let this = &mut self.ports[port];
+        let Taken { id, length, hop, .. } = taken;
         let out = self.shared.now + this.serialisation(length);
         this.leave(length);
         let device = this.device_mut()?;
@@ -558,13 +576,13 @@ impl Simulation {
     /// Takes a packet from the discipline.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
-        self.dequeue_here(port, Whom::Any).map(|taken| taken.id)
+        dequeue_from::<false>(&mut self.ports[port], port, &mut self.shared, Whom::Any).map(|taken| taken.id)
     }
 
     /// The same for a next hop.
     #[inline(never)]
     pub(super) fn dequeue_for(&mut self, port: PortId, whom: Whom) -> Option<Taken> {
-        let taken = self.dequeue_here(port, whom)?;
+        let taken = dequeue_from::<false>(&mut self.ports[port], port, &mut self.shared, whom)?;
         let device = self.ports[port].device_mut()?;
         if let Some(waiting) = device.observed.of_station.get_mut(usize::from(taken.station)) {
             *waiting -= 1;
@@ -578,49 +596,6 @@ impl Simulation {
         let Some(device) = self.ports[port].device_mut() else { return };
         let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
         qdisc.sent(sent, now, &mut observer);
-    }
-
-    /// The same in place, where a port has no more to do than that.
-    #[inline(always)]
-    fn dequeue_here(&mut self, port: PortId, whom: Whom) -> Option<Taken> {
-        let now = self.shared.now;
-        let device = self.ports[port].device_mut()?;
-        let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
-        let paused = observer.shared.switches.as_ref().map(|switches| switches.paused_classes(port));
-        let next = match (paused, whom) {
-            // No link to a switch that pauses is shared by stations.
-            (_, Whom::Station(station)) => qdisc.dequeue_for(station, now, &mut observer),
-            (None | Some(PausedClasses::NONE), Whom::Any) => qdisc.dequeue(now, &mut observer),
-            (Some(paused), Whom::Any) => qdisc.dequeue_unpaused(now, paused, &mut observer),
-        };
-        let metadata = next.as_ref()?;
-        let (id, mut ecn, mut grown) = (metadata.cookie as PacketId, metadata.ecn, 0);
-        if let Some(paused) = paused {
-            if paused.contains(metadata.class) {
-                let flow = observer.shared.slab[id].flow;
-                observer.shared.metrics.impossible = Some(Impossible::SentWhilePaused(flow));
-            }
-            (ecn, grown) = observer.release(metadata);
-        }
-        let (packet, length) = (&mut self.shared.slab[id], metadata.length + grown);
-        packet.ecn = ecn;
-        let hop = packet.next;
-        if let Some(metrics) = &mut device.observed.metrics {
-            let (flow, sojourn) = (packet.flow, now.since(metadata.arrival));
-            metrics.on_departure(Departure { flow, length, sojourn }, device.observed.queued, now);
-        }
-        device.observed.queued.packets -= 1;
-        device.observed.queued.bytes -= u64::from(metadata.length);
-        for observer in &mut self.shared.metrics.observers {
-            let seen = AtQueue { id, packet, port, queued: device.observed.queued, now };
-            observer.on_dequeue(&seen, now.since(metadata.arrival));
-        }
-        if grown > 0 {
-            device.observed.grown += u64::from(grown);
-            self.ports[port].grow(grown);
-        }
-        let (station, sojourn) = (metadata.station, now.since(metadata.arrival));
-        Some(Taken { id, length, hop, station, sojourn })
     }
 
     pub(super) fn on_wakeup(&mut self, port: PortId) -> Option<Time> {
@@ -670,4 +645,54 @@ impl Simulation {
             self.shared.events.push(device.wake_at, Target::new(EventKind::QdiscWake, port as u32));
         }
     }
+}
+
+/// Takes a packet from the discipline of `this`, which is `port`.
+#[inline(always)]
+fn dequeue_from<const STRAIGHT: bool>(
+    this: &mut Port,
+    port: PortId,
+    shared: &mut Shared,
+    whom: Whom,
+) -> Option<Taken> {
+    let now = shared.now;
+    let device = this.device_mut()?;
+    let (qdisc, mut observer) = PortObserver::of(device, port, shared);
+    let switches = if STRAIGHT { None } else { observer.shared.switches.as_ref() };
+    let paused = switches.map(|switches| switches.paused_classes(port));
+    let next = match (paused, whom) {
+        // No link to a switch that pauses is shared by stations.
+        (_, Whom::Station(station)) => qdisc.dequeue_for(station, now, &mut observer),
+        (None | Some(PausedClasses::NONE), Whom::Any) => qdisc.dequeue(now, &mut observer),
+        (Some(paused), Whom::Any) => qdisc.dequeue_unpaused(now, paused, &mut observer),
+    };
+    let metadata = next.as_ref()?;
+    let (id, mut ecn, mut grown) = (metadata.cookie as PacketId, metadata.ecn, 0);
+    if let Some(paused) = paused {
+        if paused.contains(metadata.class) {
+            let flow = observer.shared.slab[id].flow;
+            observer.shared.metrics.impossible = Some(Impossible::SentWhilePaused(flow));
+        }
+        (ecn, grown) = observer.release(metadata);
+    }
+    let (packet, length) = (&mut shared.slab[id], metadata.length + grown);
+    packet.ecn = ecn;
+    let hop = packet.next;
+    let sojourn = now.since(metadata.arrival);
+    if let Some(metrics) = &mut device.observed.metrics {
+        metrics.on_departure(Departure { flow: packet.flow, length, sojourn }, device.observed.queued, now);
+    }
+    device.observed.queued.packets -= 1;
+    device.observed.queued.bytes -= u64::from(metadata.length);
+    if !STRAIGHT {
+        for observer in &mut shared.metrics.observers {
+            let seen = AtQueue { id, packet, port, queued: device.observed.queued, now };
+            observer.on_dequeue(&seen, sojourn);
+        }
+    }
+    if grown > 0 {
+        device.observed.grown += u64::from(grown);
+        this.grow(grown);
+    }
+    Some(Taken { id, length, hop, station: metadata.station, sojourn })
 }

@@ -24,6 +24,8 @@ pub(crate) mod observer;
 mod program_tests;
 pub(crate) mod run;
 pub(crate) mod state;
+#[cfg(test)]
+mod straight_tests;
 pub(crate) mod switches;
 pub(crate) mod switching;
 #[cfg(test)]

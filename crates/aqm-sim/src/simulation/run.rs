@@ -58,10 +58,12 @@ impl Simulation {
             }
         }
         let may_pause = self.shared.switches_speak();
+        let nothing_observes = self.shared.metrics.observers.is_empty() && self.shared.switches.is_none();
         for &port in &self.devices {
             let is_impaired = self.ports[port].impaired_mut().is_some();
             if let Some(device) = self.ports[port].device_mut() {
                 device.is_direct = device.is_bare() && !may_pause && !is_impaired;
+                device.is_straight = device.is_direct && nothing_observes;
             }
         }
         self.start_users();

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Packets per CPU-second beside csg-htsim's, in turns: the table of benches/README.md.
 
-    benches/htsim/compare.py CLONE [--rounds 3]
+    benches/htsim/compare.py CLONE [--rounds 3] [--disciplines]
 
 CLONE: a clone of github.com/Broadcom/csg-htsim (841d9e7). It is built with -O3 and -flto into results/bench/htsim, with
-the program beside this file. Use an idle machine: a round takes half a minute.
+the program beside this file. `--disciplines` compares ours with htsim's FIFO, 100 flows at 1 Gbit/s, in place of flows
+and rates. Use an idle machine: a round takes half a minute.
 """
 
 import argparse
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "results/bench/htsim"
 # Flows, Mbit/s, seconds.
 CASES = ((10, 1000, 20), (100, 1000, 20), (1000, 1000, 20), (100, 10_000, 6), (1000, 10_000, 6), (10_000, 10_000, 6))
+DISCIPLINES = ("fifo", "codel", "fq_codel", "cake", "s-pie")
 
 
 def build(clone: Path) -> Path:
@@ -37,10 +39,11 @@ def build(clone: Path) -> Path:
     return program
 
 
-def ours(flows: int, mbit: int, seconds: int) -> float:
+def ours(flows: int, mbit: int, seconds: int, aqm: str = "fifo") -> float:
     """Return this simulator's packets per CPU-second, with all its metrics and checks."""
-    limit = mbit * 1_000_000 // 8 * 20 // 1000 // 1500
-    words = [f"{flows}", f"fifo limit {limit}p", f"{seconds}", "transport=newreno delack off", f"mbit={mbit}"]
+    if aqm == "fifo":
+        aqm = f"fifo limit {mbit * 1_000_000 // 8 * 20 // 1000 // 1500}p"
+    words = [f"{flows}", aqm, f"{seconds}", "transport=newreno delack off", f"mbit={mbit}"]
     done = subprocess.run([ROOT / "target/release/examples/speed", *words], capture_output=True, check=True)
     found = json.loads(done.stdout)
     return float(found["bottleneck_packets"] / found["cpu_s"])
@@ -57,18 +60,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clone", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--disciplines", action="store_true")
     given = parser.parse_args()
     program = build(given.clone)
     cargo = ["cargo", "build", "-q", "--locked", "--release", "-p", "aqm-sim", "--example", "speed"]
     subprocess.run(cargo, cwd=ROOT, check=True)
-    ratios: dict[tuple[int, int, int], list[float]] = {case: [] for case in CASES}
+    cases: dict[str, tuple[int, int, int, str]]
+    if given.disciplines:
+        cases = {aqm: (*CASES[1], aqm) for aqm in DISCIPLINES}
+    else:
+        cases = {f"{flows}, {mbit // 1000} Gbit/s": (flows, mbit, seconds, "fifo") for flows, mbit, seconds in CASES}
+    ratios: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(given.rounds):
-        for case, found in ratios.items():
-            found.append(ours(*case) / theirs(program, *case))
-    print("| Flows, rate | Packets per CPU-second over htsim's |")
+        for name, (flows, mbit, seconds, aqm) in cases.items():
+            ratios[name].append(ours(flows, mbit, seconds, aqm) / theirs(program, flows, mbit, seconds))
+    print(f"| {'Discipline' if given.disciplines else 'Flows, rate'} | Packets per CPU-second over htsim's |")
     print("|---|---|")
-    for (flows, mbit, _), found in ratios.items():
-        print(f"| {flows}, {mbit // 1000} Gbit/s | {', '.join(f'{one:.1f}' for one in found)} |")
+    for name, found in ratios.items():
+        print(f"| {name} | {', '.join(f'{one:.1f}' for one in found)} |")
 
 
 if __name__ == "__main__":

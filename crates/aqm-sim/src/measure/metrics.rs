@@ -244,10 +244,13 @@ impl Metrics {
         let metrics = &mut self.flows[flow as usize];
         metrics.delivered += 1;
         metrics.owd_sum += owd;
-        if owd < metrics.propagation {
-            self.impossible = Some(Impossible::TooFast(flow));
-        }
-        let excess = owd.saturating_sub(metrics.propagation);
+        let excess = match owd.as_nanos().checked_sub(metrics.propagation.as_nanos()) {
+            Some(nanos) => Span::from_nanos(nanos),
+            None => {
+                self.impossible = Some(Impossible::TooFast(flow));
+                Span::ZERO
+            }
+        };
         metrics.min_excess = metrics.min_excess.min(excess);
         metrics.excess.get_or_insert_default().record(excess.as_nanos());
         if metrics.last_owd != Span::MAX {

@@ -46,12 +46,13 @@ pub(super) struct Moving {
 }
 
 impl Simulation {
-    /// The first packet of a queue of packets in flight has arrived.
+    /// The first packet of a queue of packets in flight has arrived. Answers when the next one does, [`Time::MAX`] if there is
+    /// none: an option would cost as much as the rest of an event.
     #[inline(always)]
-    pub(super) fn on_arrival(&mut self, queue: usize) -> Option<Time> {
+    pub(super) fn on_arrival(&mut self, queue: usize) -> Time {
         let arrived = &mut self.in_flight[queue];
         if arrived.due() != self.shared.now {
-            return None; // The packet that this event was for was overtaken, and has another.
+            return Time::MAX; // The packet that this event was for was overtaken, and has another.
         }
         let InFlight { id, next, .. } = arrived.pop();
         let mut again = arrived.due();
@@ -62,7 +63,7 @@ impl Simulation {
             self.look_ahead(queue);
         }
         self.move_on(id, next);
-        (again != Time::MAX).then_some(again)
+        again
     }
 
     /// Asks for the memory that the next packets of a queue will need: for one the packet itself, then what it names, then

@@ -88,10 +88,10 @@ impl Simulation {
                 let again = if target.is(EventKind::Arrival) {
                     self.on_arrival(target.index())
                 } else {
-                    self.on_port_ready(target.index())
+                    self.on_port_ready(target.index()).unwrap_or(Time::MAX)
                 };
-                if let Some(time) = again {
-                    self.shared.events.repeat(time, target);
+                if again != Time::MAX {
+                    self.shared.events.repeat(again, target);
                 }
             } else if let Some(Next { time, target }) = self.shared.events.peek_heaps(until) {
                 self.begin_event(time, monitor)?;
@@ -134,7 +134,7 @@ impl Simulation {
     fn handle(&mut self, target: Target) -> Result<Option<Time>, RunError> {
         let index = target.index();
         Ok(match target.kind() {
-            EventKind::Arrival => self.on_arrival(index),
+            EventKind::Arrival => Some(self.on_arrival(index)).filter(|again| *again != Time::MAX),
             EventKind::PortReady => self.on_port_ready(index),
             EventKind::SenderTimer => self.on_sender_timer(index),
             EventKind::ReceiverTimer => self.on_receiver_timer(index),

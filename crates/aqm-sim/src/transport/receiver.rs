@@ -74,6 +74,7 @@ pub(crate) struct Receiver {
     push: Option<u64>,
     /// Its own timeout, by the first round trip: what sends no data has no sample after the handshake's.
     rtt: RttEstimator,
+    wants_round_trip: bool,
     /// Whether longer pauses, duplicates and CE make it acknowledge at once.
     quickens: bool,
     /// When a segment came in order last.
@@ -113,6 +114,7 @@ impl Receiver {
             push: rules.psh.then(|| u64::from(tcp.mss())),
             rtt: RttEstimator::new(tcp.span("minrto"))
                 .bounding_variation(tcp.recovery().minrto_bounds_rttvar),
+            wants_round_trip: true,
             quickens: rules.quickack_mode,
             last_in_order: Time::ZERO,
             last_ack: 0,
@@ -177,7 +179,7 @@ impl Receiver {
     /// Whether [`time_round_trip`](Self::time_round_trip) would change anything.
     #[inline]
     pub(crate) fn wants_round_trip(&self) -> bool {
-        self.enlarging.is_some() || self.rtt.smoothed() == Span::ZERO
+        self.wants_round_trip
     }
 
     /// Call before a segment, with the round-trip time as far as it is known.
@@ -188,6 +190,7 @@ impl Receiver {
         if smoothed > Span::ZERO && self.rtt.smoothed() == Span::ZERO {
             self.rtt.sample(smoothed);
             self.delay.bound(smoothed);
+            self.wants_round_trip = self.enlarging.is_some();
         }
     }
 

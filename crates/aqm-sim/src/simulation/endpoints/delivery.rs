@@ -4,6 +4,7 @@ use crate::endpoint::flow::Endpoints;
 use crate::endpoint::stack::Side;
 use crate::network::packet::{PacketId, Role};
 use crate::simulation::state::Simulation;
+use crate::transport::flags;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 
@@ -32,9 +33,11 @@ impl Simulation {
         if packet.ecn == Ecn::Ce {
             self.shared.metrics.flows[number].marked -= 1;
         }
-        match self.flows[number].endpoints {
-            Endpoints::Tcp(_) => self.deliver_tcp(number, packet),
-            Endpoints::Datagrams => self.deliver_datagram(number, packet),
+        match packet.role {
+            Role::Ack => self.receive_acknowledgment(number, packet),
+            Role::Data if packet.flags & flags::SYN != 0 => self.answer_syn(number, packet),
+            Role::Data => self.receive_segment(number, packet),
+            _ => self.deliver_datagram(number, packet),
         }
     }
 

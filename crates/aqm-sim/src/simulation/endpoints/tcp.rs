@@ -12,25 +12,17 @@ use aqm_core::units::{Span, Time};
 const SYN_OPTIONS: u32 = 8;
 
 impl Simulation {
-    /// A segment or an acknowledgment has arrived.
-    pub(super) fn deliver_tcp(&mut self, number: usize, packet: Packet) {
-        if packet.role == Role::Ack {
-            self.receive_acknowledgment(number, packet);
-        } else if packet.flags & flags::SYN != 0 {
-            self.answer_syn(number, packet);
-        } else {
-            self.receive_segment(number, packet);
-        }
-    }
-
-    /// The sender takes an acknowledgment, or the answer to its SYN.
-    fn receive_acknowledgment(&mut self, number: usize, packet: Packet) {
+    /// The sender takes an acknowledgment, or the answer to its SYN; where no TCP is, what answers datagrams.
+    #[inline(always)]
+    pub(super) fn receive_acknowledgment(&mut self, number: usize, packet: Packet) {
         let now = self.shared.now;
         if !self.backlogged.is_empty() {
             self.write_backlog(number);
         }
         let flow = &mut self.flows[number];
-        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else {
+            return self.deliver_datagram(number, packet);
+        };
         flow.session.ledger.received.control += 1;
         if packet.flags & flags::RST != 0 {
             return; // Refused: the SYN will be repeated.
@@ -60,7 +52,8 @@ impl Simulation {
     }
 
     /// The receiver takes a segment with data.
-    fn receive_segment(&mut self, number: usize, packet: Packet) {
+    #[inline(always)]
+    pub(super) fn receive_segment(&mut self, number: usize, packet: Packet) {
         let now = self.shared.now;
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
@@ -158,7 +151,7 @@ impl Simulation {
 
     /// Answers a SYN, as often as it comes, with a refusal while the receiver does not listen yet.
     #[cold]
-    fn answer_syn(&mut self, number: usize, syn: Packet) {
+    pub(super) fn answer_syn(&mut self, number: usize, syn: Packet) {
         let flow = &mut self.flows[number];
         flow.session.ledger.received.control += 1;
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };

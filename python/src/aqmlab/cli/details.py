@@ -88,7 +88,7 @@ def _table(rows: Sequence[Row], tables: Sheets, width: int) -> RenderableType:
     n = max((row.estimate.n for row in rows), default=0)
     note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
     if tables.ports:
-        note += f"; queue delay and loss (also of flows) at port {tables.first_port}"
+        note += f"; queue delay and loss of flows at port {tables.first_port}"
     parts: list[RenderableType] = [_aligned(tables.summary, width), Text(note, style="dim")]
     for sheet in (*tables.more, *tables.stations):
         parts += ["", _aligned(sheet, width)]

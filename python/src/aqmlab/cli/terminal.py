@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -13,17 +12,12 @@ from rich.console import Console, ConsoleOptions
 from rich.containers import Lines
 from rich.segment import Segment
 
+from aqmlab.vocabulary.line_breaks import together
 from aqmlab.vocabulary.printable import printable
 
 WIDTH_ELSEWHERE = 130
 LONGEST_LINE = 1000
-# Between a number and its unit or the number that follows it, where no line ends; rich breaks at no-break spaces, too.
-_TOGETHER = re.compile(
-    "\u00a0"
-    r"|(?<=\d) (?=(?:%|[munµ]?s|[kMGT]?bit(?:/s)?|[kMGT]?i?B|bytes|packets|times|seeds|points)(?![\w-]))"
-    r"|(?<=\d) (?=(?:→|->) [\d-])|(?<= →) (?=[\d-])|(?<= ->) (?=[\d-])|(?<=[▲▼◆±]) (?=[\d+-])"
-)
-# A noncharacter of Unicode, one cell wide, that stands for such a blank while lines are broken.
+# A noncharacter of Unicode, one cell wide, for a blank at which no line ends: rich breaks at no-break spaces, too.
 _GLUE = "\ufdd0"
 
 
@@ -41,7 +35,7 @@ class Text(rich.text.Text):
     def wrap(self, console: Console, width: int, **named: Any) -> Lines:
         """Return its lines, none of which ends between a number and its unit."""
         glued = self.copy()
-        glued.plain = _TOGETHER.sub(_GLUE, self.plain)
+        glued.plain = together(self.plain, _GLUE)
         lines = glued.wrap(console, width, **named)
         for line in lines:
             line.plain = line.plain.replace(_GLUE, " ")

@@ -135,8 +135,16 @@ def _setting(name: str, scenario: Mapping[str, Any]) -> str:
 
 
 def _traffic(scenario: Mapping[str, Any]) -> str:
-    found = scenario.get("traffic") or groups.heads(scenario)
+    named = [_group(one) for one in scenario.get(groups.KEY, ())]
+    found = scenario.get("traffic") or named or groups.heads(scenario)
     return " + ".join([*found, *(path.rsplit("/", 1)[-1] for path in scenario["capture"])])
+
+
+def _group(one: Mapping[str, Any]) -> str:
+    """Return how many flows of which kind a group has, with what tells it apart: ECN, and a name of its own."""
+    ecn = " with ECN" if one["keys"].get("ecn") == "classic" else ""
+    name = f" ({one['name']})" if one["name"] != one["kind"] else ""
+    return f"{one['count']}*{one['kind']}{ecn}{name}"
 
 
 def _warmup(curve: Curve) -> str:

@@ -40,6 +40,7 @@ from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
 from aqmlab.scenario import registry
 from aqmlab.vocabulary import metrics
+from aqmlab.vocabulary.line_breaks import together
 from aqmlab.vocabulary.metrics import Metric
 from aqmlab.vocabulary.printable import all_printable, printable
 
@@ -73,6 +74,7 @@ def environment(*folders: Path) -> Environment:
     )
     made.globals["asset"] = asset
     made.filters["code"] = _code
+    made.filters["together"] = together
     made.globals["version"] = FULL_VERSION
     return made
 

@@ -170,13 +170,16 @@ def _effect(one: Comparison, reference: str) -> str:
 def percent(share: float) -> str:
     """Write a share in per cent, small ones with a digit more.
 
-    >>> percent(0.664), percent(0.0021), percent(0.0001)
-    ('66 %', '0.2 %', '<0.1 %')
+    >>> percent(0.664), percent(0.0021), percent(0.0001), percent(0.9953), percent(1.0)
+    ('66 %', '0.2 %', '<0.1 %', '99.5 %', '100 %')
 
     """
     value = 100.0 * share
     if value < 0.05:
         return "<0.1 %"
+    if 99.5 <= value < 100.0:
+        # Nearly all is not all.
+        return f"{min(value, 99.9):.1f} %"
     return f"{value:.0f} %" if value >= 0.95 else f"{value:.1f} %"
 
 

@@ -72,8 +72,7 @@ GROUP_COLUMNS = (
 PORT_COLUMNS = (
     Column("buffer", "Buffer", "limit", 1.0, 0),
     Column("buffer_ms", "Buffer", "ms, full", 1.0, 0),
-    *COLUMNS[2:3],
-    *COLUMNS[4:7],
+    *COLUMNS[1:7],
 )
 # Columns of a large sweep.
 SWEEP_COLUMNS = (*COLUMNS, *FLOW_COLUMNS[4:6])

@@ -79,6 +79,7 @@ def sheets(result: Result) -> list[Sheets]:
         )
     )
     found = []
+    of_ports = in_units([one for one in COLUMNS if one in PORT_COLUMNS], result.shown_rows)
     for point in range(len(result.points)):
         rows = [row for row in result.shown_rows if row.point == point]
         at_ports = _sheet(("Port", "AQM"), ports, port_cells(result, point, ports))
@@ -90,14 +91,16 @@ def sheets(result: Result) -> list[Sheets]:
             _sheet(("Flows", "AQM"), at_first(result.scenarios[point], groups), group_cells(result.aqms, rows, groups)),
             _sheet(("AQM",), kernel, occasional_cells(result.aqms, rows, kernel)),
         )
-        summary = cells(result.aqms, rows, columns)
+        # What is of one port is in the table of ports, where there is one.
+        of_all = [one for one in columns if not (at_ports and one in of_ports)]
+        summary = cells(result.aqms, rows, of_all)
         of_stations = (
             _of_stations(stations, station_cells(result.aqms, rows, stations)),
             _sheet(("AQM",), medium, occasional_cells(result.aqms, rows, medium)),
         )
         found.append(
             Sheets(
-                Sheet(("AQM",), filled(columns, summary), summary),
+                Sheet(("AQM",), filled(of_all, summary), summary),
                 at_ports,
                 _present(more),
                 _present(of_stations),

@@ -49,8 +49,9 @@ pub(crate) struct Scoreboard {
     highest_sacked: u64,
     /// Everything below that is not sacked is marked lost.
     lost_below: u64,
-    /// No segment that starts below is lost and waits for its retransmission.
+    /// No segment that starts below the first, or at or above the second, is lost and waits for its retransmission.
     retransmit_from: u64,
+    retransmit_to: u64,
     /// Blocks of the last acknowledgment: most of a block is already known.
     seen: [(u64, u64); 4],
     /// How often segments were marked lost.
@@ -204,6 +205,7 @@ impl Scoreboard {
             }
         }
         self.lost_below = self.lost_below.max(limit);
+        self.retransmit_to = self.retransmit_to.max(limit);
         self.marked_lost += u64::from(any);
         any
     }
@@ -249,6 +251,7 @@ impl Scoreboard {
             (segment.lost, segment.retransmitted) = (true, false);
             self.retransmit_from = self.retransmit_from.min(segment.start);
             self.lost_below = self.lost_below.max(segment.end());
+            self.retransmit_to = self.retransmit_to.max(segment.end());
             found.any = true;
             lost(segment);
         }
@@ -275,6 +278,7 @@ impl Scoreboard {
             return false;
         }
         segment.lost = true;
+        self.retransmit_to = self.retransmit_to.max(segment.end());
         self.pipe -= u64::from(segment.length);
         self.marked_lost += 1;
         true
@@ -292,7 +296,7 @@ impl Scoreboard {
         self.pipe = 0;
         self.marked_lost += 1;
         self.lost_below = self.segments.back().map_or(self.lost_below, Segment::end);
-        self.retransmit_from = 0;
+        (self.retransmit_from, self.retransmit_to) = (0, self.retransmit_to.max(self.lost_below));
     }
 
     /// The recovery was spurious: nothing was lost, and retransmitted segments are in flight once more only. What it sent
@@ -304,7 +308,7 @@ impl Scoreboard {
             pipe += u64::from(segment.length);
         }
         self.pipe = pipe;
-        (self.lost_below, self.retransmit_from) = (0, 0);
+        (self.lost_below, self.retransmit_from, self.retransmit_to) = (0, 0, 0);
     }
 
     /// Whether a segment that has not arrived is lost, sent again or not.
@@ -338,7 +342,16 @@ impl Scoreboard {
     }
 
     /// RFC 6675 section 4, NextSeg rule 1: the first lost segment not yet sent again. It counts as sent.
+    #[inline]
     pub(crate) fn next_retransmission(&mut self, room: u64, now: Time) -> Option<(u64, u32)> {
+        // So it is for most of a recovery.
+        if self.retransmit_from >= self.retransmit_to {
+            return None;
+        }
+        self.find_retransmission(room, now)
+    }
+
+    fn find_retransmission(&mut self, room: u64, now: Time) -> Option<(u64, u32)> {
         let first = self.index_of(self.retransmit_from);
         for segment in self.segments.range_mut(first..) {
             if segment.lost && !segment.retransmitted && !segment.sacked {
@@ -355,7 +368,7 @@ impl Scoreboard {
                 break;
             }
         }
-        self.retransmit_from = self.retransmit_from.max(self.lost_below);
+        self.retransmit_from = self.retransmit_from.max(self.retransmit_to);
         None
     }
 }

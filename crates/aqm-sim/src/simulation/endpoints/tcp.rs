@@ -97,31 +97,23 @@ impl Simulation {
             let flow = &mut self.flows[number];
             let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
             let Some(sent) = connection.sender.poll(now) else { break };
-            let syn = sent.flags & flags::SYN != 0;
-            let options = if syn { SYN_OPTIONS } else { 0 };
-            let tally = &mut flow.session.ledger.sent;
-            if syn {
-                tally.control += 1;
+            if sent.flags & flags::SYN != 0 {
+                self.send_syn(number);
             } else {
-                tally.data += 1;
-            }
-            let packet = Packet {
-                flow: number as u32,
-                next: flow.forward,
-                length: sent.payload + u32::from(flow.identity.headers) + options + self.overhead,
-                payload: sent.payload,
-                stamp: now,
-                number: sent.seq,
-                role: Role::Data,
-                flags: sent.flags | if sent.cwr { flags::CWR } else { 0 },
-                ecn: if syn { flow.identity.ecn } else { sent.ecn },
-                ..Packet::default()
-            };
-            let wait = if syn { std::mem::take(&mut connection.resolve[0]) } else { Span::ZERO };
-            if wait == Span::ZERO {
+                flow.session.ledger.sent.data += 1;
+                let packet = Packet {
+                    flow: number as u32,
+                    next: flow.forward,
+                    length: sent.payload + u32::from(flow.identity.headers) + self.overhead,
+                    payload: sent.payload,
+                    stamp: now,
+                    number: sent.seq,
+                    role: Role::Data,
+                    flags: sent.flags | if sent.cwr { flags::CWR } else { 0 },
+                    ecn: sent.ecn,
+                    ..Packet::default()
+                };
                 self.send(packet);
-            } else {
-                self.send_after(packet, wait);
             }
             if sent.is_last {
                 break;
@@ -149,6 +141,26 @@ impl Simulation {
         }
     }
 
+    /// Sends a SYN.
+    #[cold]
+    fn send_syn(&mut self, number: usize) {
+        let flow = &mut self.flows[number];
+        let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
+        let wait = std::mem::take(&mut connection.resolve[0]);
+        flow.session.ledger.sent.control += 1;
+        let packet = Packet {
+            flow: number as u32,
+            next: flow.forward,
+            length: u32::from(flow.identity.headers) + SYN_OPTIONS + self.overhead,
+            stamp: self.shared.now,
+            role: Role::Data,
+            flags: flags::SYN,
+            ecn: flow.identity.ecn,
+            ..Packet::default()
+        };
+        self.send_resolved(packet, wait);
+    }
+
     /// Answers a SYN, as often as it comes, with a refusal while the receiver does not listen yet.
     #[cold]
     pub(super) fn answer_syn(&mut self, number: usize, syn: Packet) {
@@ -168,6 +180,12 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
+        self.send_resolved(packet, wait);
+    }
+
+    /// Sends a packet, which may have to wait for the address of its first hop.
+    #[cold]
+    fn send_resolved(&mut self, packet: Packet, wait: Span) {
         if wait == Span::ZERO {
             self.send(packet);
         } else {

@@ -150,3 +150,8 @@ impl Config {
         Ok(())
     }
 }
+
+/// Whether this receiver is all that listen to multicast.
+pub(super) fn is_group(stations: &[Station], to: u8) -> bool {
+    stations.get(usize::from(to)).is_some_and(|station| station.is_group)
+}

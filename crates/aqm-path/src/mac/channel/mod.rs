@@ -26,6 +26,7 @@ use account::Account;
 use aqm_core::input_error::InputError;
 use aqm_core::random::Random;
 use aqm_core::units::{Span, Time};
+use config::is_group;
 use sender::{Ppdu, Sender, View};
 
 /// What is on the air.
@@ -548,11 +549,6 @@ impl Channel {
             }
         }
     }
-}
-
-/// Whether this receiver is all that listen to multicast.
-fn is_group(stations: &[Station], to: u8) -> bool {
-    stations.get(usize::from(to)).is_some_and(|station| station.is_group)
 }
 
 #[cfg(any(test, feature = "faults"))]

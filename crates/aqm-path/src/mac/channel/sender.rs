@@ -5,9 +5,8 @@ use super::super::aql;
 use super::super::block_ack::{Mpdu, Originator, Recipient};
 use super::super::edca::ContenderId;
 use super::super::rates::Mode;
-use super::config::{Config, DriverOrder, Station};
+use super::config::{Config, DriverOrder, Station, is_group};
 use super::host::{ACCESS_POINT, DropCause, Dropped, Queue, Source};
-use super::is_group;
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 

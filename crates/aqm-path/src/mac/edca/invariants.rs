@@ -1,6 +1,6 @@
 //! What must hold of a contention at any time, from what was given when it was built: nothing that contends can change it.
 
-use super::{Access, Contender, Contention};
+use super::contender::{Access, Contender};
 use crate::mac::airtime::Timing;
 use aqm_core::units::{Span, Time};
 
@@ -71,16 +71,10 @@ impl Watch {
             self.broken.get_or_insert(what);
         }
     }
-}
 
-impl Contention {
-    /// What does not hold, in one line.
-    ///
-    /// # Errors
-    /// If somebody started too early, or has a window that its failures do not give, or waits for longer than its window.
-    pub fn check(&self) -> Result<(), String> {
-        self.watch.broken.clone().map_or(Ok(()), Err)?;
-        let mut contenders = self.contenders.iter().enumerate();
-        contenders.try_for_each(|(id, contender)| self.watch.check(id, contender))
+    /// What did not hold, or does not of these, in one line.
+    pub(super) fn check_all(&self, contenders: &[Contender]) -> Result<(), String> {
+        self.broken.clone().map_or(Ok(()), Err)?;
+        contenders.iter().enumerate().try_for_each(|(id, contender)| self.check(id, contender))
     }
 }

@@ -1,10 +1,11 @@
-//! Whatever the text of a transport, rate control or program is, it is refused in one line, or what it says is written and
-//! read alike.
+//! Whatever the text of a transport, rate control, program or sweep is, it is refused in one line, or what it says is written
+//! and read alike.
 
 use crate::refusal::one_line;
 use aqm_core::random::Random;
 use aqm_core::units::Rate;
 use aqm_scenario::flows::{self, Catalogue, NoFiles};
+use aqm_scenario::sweep::{MOST_POINTS, points};
 use aqm_sim::rate_control::{RATE_CONTROLS, RateSender};
 use aqm_sim::scenario::Tcp;
 use aqm_sim::switch::declaration::Site;
@@ -51,6 +52,10 @@ pub(crate) fn run(text: &str) {
                 one_line(text, &error);
             }
         }
+        Err(error) => one_line(text, &error),
+    }
+    match points::parse(text) {
+        Ok(points) => assert!(points.len() <= MOST_POINTS, "{} points", points.len()),
         Err(error) => one_line(text, &error),
     }
 }

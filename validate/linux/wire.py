@@ -100,7 +100,7 @@ def undelayed_share(record: Record) -> float:
 
 
 def reordered_share(record: Record) -> float:
-    """Return the share of packets that arrived behind one that was sent later (RFC 4737 section 4.1.1), per cent."""
+    """Return the share of packets that arrived behind one that was sent later (RFC 4737 section 4.1), per cent."""
     number = record.number[record.first]
     order = np.argsort(number * EVERY_NS + record.delay_ns[record.first], kind="stable")
     arrived = number[order]

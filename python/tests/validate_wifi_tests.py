@@ -11,6 +11,7 @@ from conftest import ROOT, loaded
 FOLDER = ROOT / "validate/wifi"
 sys.path.insert(0, str(FOLDER))
 SCRIPT = loaded(FOLDER / "compare.py", "validate_wifi")
+SPEED = loaded(FOLDER / "speed.py", "validate_wifi_speed")
 POINTS = {point.id: point for point in SCRIPT.points()}
 
 
@@ -35,6 +36,13 @@ def our_side_of_a_point_runs() -> None:
     point = replace(POINTS["udp-a-1"], warmup_s=1.5, duration_s=2.5)
     values = SCRIPT.ours.run(point, 1, 1)
     assert values["total_mbit"][0] == pytest.approx(29.9, rel=0.05)
+
+
+def the_speed_of_thirty_stations_is_measured_on_both_sides_of_one_point() -> None:
+    point = SPEED.point(6)
+    assert list(SPEED.scenarios(point)) == ["fq_codel", "airtime_fq"]
+    (flows,) = (one for one in SPEED.ns3.arguments(point, 1) if one.startswith("--flows="))
+    assert flows == f"--flows=cubic/0:down:{':'.join(map(str, range(30)))}"
 
 
 @pytest.mark.parametrize(("own", "fits"), [(10.4, True), (10.6, False), (9.6, True), (9.4, False)])

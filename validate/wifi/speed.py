@@ -70,7 +70,7 @@ class Cost:
 
 def point(seconds: int) -> Point:
     """Return the scenario."""
-    downloads = (Flow("cubic", "down", tuple(range(STATIONS)), None),)
+    downloads = (Flow("cubic", "be", "down", tuple(range(STATIONS)), None),)
     return Point(
         id=f"{STATIONS} stations",
         stations=(MODE,) * STATIONS,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 def best(result: Result, names: Mapping[str, str], point: int = 0) -> str:
     """Return who is best by delay and by goodput; empty where that decides nothing, or of two, which the answer does.
 
+    It is empty, too, where the shortest queue is that of an AQM which starves its flows.
+
     Args:
         result: the runs.
         names: the AQMs as they are shown.
@@ -32,11 +34,10 @@ def best(result: Result, names: Mapping[str, str], point: int = 0) -> str:
     if len(result.aqms) < 3 or any(name.startswith("station.") for name in result.runs.columns):
         return ""
     starved = _starved(result, point)
-    own = {
-        one.metric: one
-        for one in result.rankings
-        if one.point == point and not ("qdelay" in one.metric and starved.intersection(one.best))
-    }
+    own = {one.metric: one for one in result.rankings if one.point == point}
+    # A queue that is short because its link is idle is no merit, and what is best beside it is not ranked.
+    if any("qdelay" in metric and starved.intersection(one.best) for metric, one in own.items()):
+        return ""
     first = directions.delays(result.scenarios[point])[0]
     asked = [directions.DELAY if name == first else name for name in (*full_ports.waited_at(result, point), *ASKED[1:])]
     found = [_words(own[name], names, result, point) for name in asked if name in own and own[name].is_decided]

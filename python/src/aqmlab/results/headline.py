@@ -90,7 +90,8 @@ def _alike(one: Comparison) -> str:
     if one.difference.is_equivalent:
         return f"{what} {within([one])}"
     before, after, unit = _pair(one)
-    return f"hardly another {what} ({before} → {after}{unit})"
+    values = before if before == after else f"{before} → {after}"
+    return f"no noticeable change of {what} ({values}{unit})"
 
 
 def _undecided(one: Comparison) -> str:

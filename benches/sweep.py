@@ -88,8 +88,10 @@ class Cost:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What a sweep costs beyond its simulation.")
-    parser.add_argument("--runs", type=int, default=10_000, help="runs of the large sweep, a multiple of 400")
+    parser.add_argument("--runs", type=int, default=10_000, help="runs of the large sweep: 800, 1200, ...")
     runs = parser.parse_args().runs
+    if runs < 800 or runs % 400:
+        parser.error(f"--runs: {runs} is not a multiple of 400 from 800 on")
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         question(place / "question")

@@ -136,6 +136,7 @@ extern "C" fn resolve() -> usize {
 }
 
 /// Reads the buffer as options with what is swept over them; the answer is the scenarios of its points.
+#[cfg(feature = "sweeps")]
 #[unsafe(no_mangle)]
 extern "C" fn sweep() -> usize {
     answered(|module| Ok(setting::swept(&question(module)?)?))

@@ -7,6 +7,7 @@ use aqm_path::kinds::KINDS;
 use aqm_scenario::flows::{Catalogue, NoFiles};
 use aqm_scenario::options::Options;
 use aqm_scenario::resolve::{FULL_IP_PACKET, Host, resolve};
+#[cfg(feature = "sweeps")]
 use aqm_scenario::sweep::points::{Point, points};
 use aqm_sim::scenario::options::{OptionSpec, find};
 use serde_json::{Value, json};
@@ -50,6 +51,7 @@ pub(crate) fn resolved(question: &Value) -> Result<Value, InputError> {
 }
 
 /// The scenarios of a sweep: options as of [`resolved`], with `["sweep", "NAME=VALUES"]` for each name that varies.
+#[cfg(feature = "sweeps")]
 pub(crate) fn swept(question: &Value) -> Result<Value, InputError> {
     let known = Catalogue::default();
     let resolved = |point: &Point| {

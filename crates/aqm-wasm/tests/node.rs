@@ -85,7 +85,7 @@ fn module() -> Result<PathBuf, String> {
     // The folder that `make playground` builds in too. The settings of the outer cargo do not apply to it.
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/wasm");
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--offline", "--package", "aqm-wasm"])
+        .args(["build", "--quiet", "--locked", "--offline", "--package", "aqm-wasm", "--features", "sweeps"])
         .args(["--profile", "wasm", "--target", TARGET, "--target-dir"])
         .arg(&target)
         .env_remove("RUSTFLAGS")

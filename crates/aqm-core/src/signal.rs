@@ -134,7 +134,7 @@ pub trait Observer {
     fn on_emit(&mut self, emission: Emission);
 }
 
-/// Passes on what an observer is told; drops by a function of its own.
+/// Passes on to an observer; drops by a function of its own.
 pub(crate) struct Relay<'a, D> {
     pub(crate) observer: &'a mut dyn Observer,
     pub(crate) on_drop: D,

@@ -141,7 +141,7 @@ def _traffic(scenario: Mapping[str, Any]) -> str:
 
 
 def _group(one: Mapping[str, Any]) -> str:
-    """Return how many flows of which kind a group has, with what tells it apart: ECN, and a name of its own."""
+    """Return how many flows of which kind a group has, with what sets it apart: ECN, and a name of its own."""
     ecn = " with ECN" if one["keys"].get("ecn") == "classic" else ""
     name = f" ({one['name']})" if one["name"] != one["kind"] else ""
     return f"{one['count']}*{one['kind']}{ecn}{name}"

@@ -21,7 +21,7 @@ choices! {
 }
 
 choices! {
-    /// Which delay congestion is judged by.
+    /// The delay that stands for congestion.
     pub(in crate::discipline) enum GateDelay {
         Departure = "departure",
         Tick = "tick",

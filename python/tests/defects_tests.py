@@ -65,7 +65,7 @@ def the_simulator_itself_knows_no_other_nodes(module: str, name: str, monkeypatc
         return call(json.dumps(table), *rest)
 
     monkeypatch.setattr(f"{module}.{name}", misplaced)
-    with pytest.raises(package.InputError, match="no link has a node 'scr', did you mean 'src'"):
+    with pytest.raises(package.InputError, match="from: unknown node 'scr', did you mean 'src'"):
         package.compare(aqm="fifo", rate="10mbit", rtt="20ms", topology="parking_lot", duration="1s", seeds=1)
 
 

@@ -203,14 +203,23 @@ def ends_are_checked_against_the_topology(aqmlab: Command) -> None:
     base = ("compare", "--rate", "10mbit", "--rtt", "20ms", "--aqm", "pie", "--flows")
     ended = aqmlab(*base, "1*cubic:from=h9", "--topology", "star:hosts=4")
     assert ended.status == 2
-    assert "unknown node 'h9'" in ended.line
+    assert "flows: 'cubic': from: unknown node 'h9', did you mean 'h0'?" in ended.line
 
 
-def without_a_topology_ends_are_hosts_that_flows_share(aqmlab: Command) -> None:
-    flows = ("--flows", "1*cubic:name=one:from=a", "--flows", "8*cubic:name=eight:from=b")
-    link = ("--rate", "20mbit", "--rtt", "30ms", "--duration", "20s", "--warmup", "5s", "--seeds", 1)
+def a_dumbbell_has_no_nodes_to_name(aqmlab: Command) -> None:
+    base = ("compare", "--rate", "10mbit", "--rtt", "20ms", "--aqm", "pie", "--flows")
+    for key in ("from", "to"):
+        ended = aqmlab(*base, f"1*cubic:name=film:{key}=phone")
+        assert ended.status == 2
+        assert f"flows: 'film': {key}: 'phone' is no node: a dumbbell has none" in ended.line
+
+
+def cake_shares_between_the_hosts_of_a_topology(aqmlab: Command) -> None:
+    flows = ("--flows", "1*cubic:name=one:from=s0", "--flows", "8*cubic:name=eight:from=s1")
+    link = ("--rate", "20mbit", "--rtt", "30ms", "--topology", "many_to_one:senders=2")
+    times = ("--duration", "20s", "--warmup", "5s", "--seeds", 1)
     for isolation, expected in (("dual-srchost", 1 / 2), ("flows", 1 / 9)):
-        ended = aqmlab("compare", *link, *flows, "--aqm", f"cake {isolation}", "--json", "-", "--quiet")
+        ended = aqmlab("compare", *link, *times, *flows, "--aqm", f"cake {isolation}", "--json", "-", "--quiet")
         metrics = json.loads(ended.out)["runs"][0]["metrics"]
         share = metrics["class.one.goodput_mbit"] / metrics["goodput_mbit"]
         assert share == pytest.approx(expected, rel=0.12)

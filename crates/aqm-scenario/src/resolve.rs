@@ -195,9 +195,10 @@ fn place(group: &mut FlowGroup, layout: &Layout) -> Result<(), InputError> {
     for (key, nodes, usual) in
         [("from", &mut group.from, &layout.sources), ("to", &mut group.to, &layout.sinks)]
     {
-        *nodes = if nodes.is_empty() { usual.clone() } else { layout.choose(&nodes.join("|"))? };
+        let chosen = if nodes.is_empty() { Ok(usual.clone()) } else { layout.choose(&nodes.join("|")) };
+        *nodes = chosen.map_err(|error| error.within(key))?;
         if nodes.is_empty() {
-            return Err(InputError::new(format!("{key}= is missing: the topology has no default")));
+            return Err(InputError::new("is missing: the topology has no default").within(key));
         }
     }
     Ok(())

@@ -312,7 +312,8 @@ fn flows_ports_and_topology_stand_in_the_scenario() {
             "topology asymmetric; measure uo",
             "measure: unknown port 'uo', did you mean 'up'?; known are down, up",
         ),
-        ("topology star:hosts=4; flows 1*cubic:from=h9", "flows: 'cubic': unknown node 'h9'"),
+        ("topology star:hosts=4; flows 1*cubic:from=h9", "flows: 'cubic': from: unknown node 'h9'"),
+        ("flows 1*cubic:to=phone", "flows: 'cubic': to: 'phone' is no node: a dumbbell has none"),
     ] {
         let problem = resolved(text).unwrap_err().to_string();
         assert!(problem.starts_with(wanted), "{text}: {problem}");

@@ -2,9 +2,10 @@
 
 use super::flows::FlowGroup;
 use super::options::{self, Capacity, OPTIONS, Scenario};
+use super::topology::Topology;
 use aqm_core::input_error::InputError;
-use aqm_core::params::did_you_mean;
 use aqm_core::units::Span;
+use std::collections::BTreeSet;
 
 impl Scenario {
     /// Refuses scenarios that cannot end: nothing to send, rates and lengths of zero, probabilities above one.
@@ -31,19 +32,9 @@ impl Scenario {
         if self.flows.is_empty() && self.captures.is_empty() {
             return Err(InputError::new("there are neither flows nor captures: nothing would be sent"));
         }
-        if let Some(topology) = &self.topology {
-            let nodes = topology.check()?;
-            for group in &self.flows {
-                if group.from.is_empty() || group.to.is_empty() {
-                    return Err(group.refused(InputError::new("from and to are missing")));
-                }
-                let mut ends = group.from.iter().chain(&group.to);
-                if let Some(node) = ends.find(|name| !nodes.contains(name.as_str())) {
-                    let nearest = did_you_mean(node, nodes.iter().copied());
-                    let error = InputError::new(format!("no link has a node '{node}'{nearest}"));
-                    return Err(group.refused(error.of_value(node).near(node, nodes.iter().copied())));
-                }
-            }
+        let nodes = self.topology.as_ref().map(Topology::check).transpose()?;
+        for group in &self.flows {
+            ends(group, nodes.as_ref()).map_err(|error| group.refused(error))?;
         }
         let connections = self.flows.iter().map(FlowGroup::connections).fold(0, u64::saturating_add);
         if connections > MOST_CONNECTIONS {
@@ -55,6 +46,28 @@ impl Scenario {
         self.flows.iter().try_for_each(|group| group.check().map_err(|error| group.refused(error)))
     }
 }
+
+/// Refuses ends that are no nodes. A dumbbell has a host of its own for each end of a flow, and no other node.
+fn ends(group: &FlowGroup, nodes: Option<&BTreeSet<&str>>) -> Result<(), InputError> {
+    for (key, names) in [("from", &group.from), ("to", &group.to)] {
+        match (nodes, names.first()) {
+            (Some(_), None) => return Err(InputError::new("is missing").within(key)),
+            (None, Some(name)) => return Err(InputError::value(name, NO_NODES).within(key)),
+            (None, None) => {}
+            (Some(nodes), _) => {
+                if let Some(name) = names.iter().find(|name| !nodes.contains(name.as_str())) {
+                    let known = nodes.iter().copied();
+                    return Err(InputError::unknown("node", name, known).within(key));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hosts with names, for disciplines that are fair between hosts, are those of a topology.
+const NO_NODES: &str = "is no node: a dumbbell has none; leave it out, or give a topology \
+    (many_to_one has s0, s1, ... and server) or a link with stations (wifi stations [phone=ht-mcs7-800ns])";
 
 /// Each takes some kilobytes, and events name it in 21 bits.
 const MOST_CONNECTIONS: u64 = 1_000_000;

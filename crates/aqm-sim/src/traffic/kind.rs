@@ -133,8 +133,20 @@ pub static COMMON: &[Key] = &[
     )
     .within(0.0, 1e12),
     Key::new("rtt", "rtt_ns", Takes::One(Unit::Span), "", "base round-trip time; --rtt unless given"),
-    Key::new("from", "from", Takes::Nodes, "", "nodes where the flows begin, in turn; shared hosts"),
-    Key::new("to", "to", Takes::Nodes, "", "nodes where the flows end, in turn; shared hosts"),
+    Key::new(
+        "from",
+        "from",
+        Takes::Nodes,
+        "",
+        "nodes of the topology where the flows begin, in turn; shared hosts",
+    ),
+    Key::new(
+        "to",
+        "to",
+        Takes::Nodes,
+        "",
+        "nodes of the topology where the flows end, in turn; shared hosts",
+    ),
     Key::new("class", "class", Takes::One(Unit::Count), "0", "traffic class").within(0.0, 65_535.0),
     Key::new("dscp", "dscp", Takes::One(Unit::Count), "0", "DiffServ code point")
         .within(0.0, 63.0)

@@ -1,8 +1,35 @@
 //! Fairness between hosts: CAKE's isolation of a host with one flow from one with eight.
 
 use crate::scenarios::{MS, SECOND, bottleneck, bulk, cbr, run, tcp};
-use aqm_sim::scenario::{Capacity, FlowGroup, Scenario};
+use aqm_sim::scenario::topology::{LinkQueue, TopologyLink};
+use aqm_sim::scenario::{Capacity, FlowGroup, Scenario, Topology};
 use serde_json::{from_value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The link between the hosts where flows begin and those where they end, with the queue under test, of 20 Mbit/s.
+fn hosts(aqm: &str, groups: &[FlowGroup]) -> Scenario {
+    const RATE: u64 = 20_000_000;
+    let mut links = vec![TopologyLink::new("left", "right", None, 5 * MS, LinkQueue::UnderTest)];
+    let mut join = |from: &str, to: &str, delay| {
+        links.push(TopologyLink::new(from, to, Some(10 * RATE), delay, LinkQueue::Plain));
+    };
+    join("right", "left", 5 * MS);
+    let named =
+        |ends: fn(&FlowGroup) -> &[String]| -> BTreeSet<&String> { groups.iter().flat_map(ends).collect() };
+    let (senders, receivers) = (named(|group| &group.from), named(|group| &group.to));
+    for (hosts, side) in [(senders, "left"), (receivers, "right")] {
+        for host in hosts {
+            join(host, side, 5 * MS);
+            join(side, host, 5 * MS);
+        }
+    }
+    Scenario {
+        capacity: Capacity::RateBps(RATE),
+        topology: Some(Topology { links, measured: 0, switches: BTreeMap::new() }),
+        flows: groups.to_vec(),
+        ..bottleneck(aqm)
+    }
+}
 
 /// `count` flows of `group` between two named hosts.
 fn between(from: &str, to: &str, count: u32, group: FlowGroup) -> FlowGroup {
@@ -27,13 +54,7 @@ fn flood() -> FlowGroup {
 
 /// The share of the first group in the goodput of all, on a link of 20 Mbit/s.
 fn share(aqm: &str, groups: [FlowGroup; 2]) -> f64 {
-    let scenario = Scenario {
-        capacity: Capacity::RateBps(20_000_000),
-        rtt_ns: 30 * MS,
-        duration_ns: 25 * SECOND,
-        flows: groups.to_vec(),
-        ..bottleneck(aqm)
-    };
+    let scenario = Scenario { duration_ns: 25 * SECOND, ..hosts(aqm, &groups) };
     let name = groups[0].name.clone();
     let report = run(&scenario, 1);
     report.metrics[&format!("class.{name}.goodput_mbit")] / report.metrics["goodput_mbit"]
@@ -77,10 +98,7 @@ fn hosts_are_isolated_on_the_side_that_the_keyword_names() {
 
 #[test]
 fn the_shaper_of_cake_sends_at_its_rate() {
-    let mut scenario = bottleneck("cake bandwidth 15mbit");
-    scenario.capacity = Capacity::RateBps(20_000_000);
-    scenario.flows.push(between("one", "server", 2, flood()));
-    let report = run(&scenario, 1);
+    let report = run(&hosts("cake bandwidth 15mbit", &[between("one", "server", 2, flood())]), 1);
     let throughput = report.metrics["throughput_mbit"];
     assert!((throughput / 15.0 - 1.0).abs() < 0.001, "{throughput}");
 }

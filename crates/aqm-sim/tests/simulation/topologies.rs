@@ -288,11 +288,14 @@ fn an_invalid_topology_is_refused_by_name() {
     let problem = |scenario: &Scenario| {
         aqm_sim::run(scenario, &Inputs::default(), 1, &Monitor::default()).unwrap_err().to_string()
     };
-    assert!(problem(&graph).contains("no link has a node 'c'"));
+    assert!(problem(&graph).contains("flows: 'x': to: unknown node 'c'; known are a, b"));
     graph.flows[0].to = vec!["a".to_owned()];
     assert!(problem(&graph).contains("begins and ends at 'a'"));
     graph.flows[0].to = Vec::new();
-    assert!(problem(&graph).contains("from and to are missing"));
+    assert!(problem(&graph).contains("flows: 'x': to: is missing"));
+    graph.flows[0].to = vec!["phone".to_owned()];
+    let dumbbell = problem(&Scenario { topology: None, ..graph.clone() });
+    assert!(dumbbell.starts_with("flows: 'x': from: 'a' is no node: a dumbbell has none"), "{dumbbell}");
     graph.topology.as_mut().unwrap().measured = 1;
     assert!(problem(&graph).contains("no queue under test"));
 }

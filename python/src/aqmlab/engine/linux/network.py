@@ -135,8 +135,6 @@ class Network:
             raise refuse(f"no route leads from '{source}' to '{sink}'")
         path = FlowPath(number, nodes, 0)
         if self._scenario.topology is None:
-            if group.sources or group.sinks:
-                raise refuse("from= and to= name nodes of a topology, and the dumbbell has none")
             usual = self._scenario.settings["rtt_ns"]
             return replace(path, rtt_ns=usual if group.rtt_ns is None else group.rtt_ns)
         there = [self._links[hop] for hop in path.hops]

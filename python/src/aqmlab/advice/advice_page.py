@@ -8,7 +8,8 @@ from aqmlab.advice import autorate, figures, paste, wireless, words
 from aqmlab.advice.run import Advice
 from aqmlab.advice.verdict import GAME_MEDIAN, PING, RPM, shown
 from aqmlab.files import disk
-from aqmlab.report import inline, rendered
+from aqmlab.report import inline
+from aqmlab.report.templates import rendered
 
 PAGE, WIFI_PAGE = "advice.html", "wifi.html"
 

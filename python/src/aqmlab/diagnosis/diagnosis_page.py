@@ -11,7 +11,8 @@ from aqmlab.diagnosis import diagnosis_figure, words
 from aqmlab.diagnosis.diagnosis import Diagnosis
 from aqmlab.files import disk
 from aqmlab.plots import PAPER
-from aqmlab.report import inline, rendered
+from aqmlab.report import inline
+from aqmlab.report.templates import rendered
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -27,7 +27,7 @@ from aqmlab.papers.paper import BEYOND, Paper
 from aqmlab.papers.reproduction import Reproduction
 from aqmlab.papers.search_page import FIGURES
 from aqmlab.papers.verdicts import Verdict, by_chance
-from aqmlab.report import rendered
+from aqmlab.report.templates import rendered
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from aqmlab import FULL_VERSION
 from aqmlab.plots import Figure, drawable
 from aqmlab.plots.label_styles import label_styles
 from aqmlab.report import charts
+from aqmlab.report.templates import rendered
 from aqmlab.results import over_settings, stations, swept
 from aqmlab.results.baseline import FILE as BASELINE
 from aqmlab.results.baseline import by_discipline
@@ -40,14 +37,13 @@ from aqmlab.results.sheets import Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
 from aqmlab.scenario import registry
 from aqmlab.vocabulary import metrics
-from aqmlab.vocabulary.line_breaks import together
 from aqmlab.vocabulary.metrics import Metric
 from aqmlab.vocabulary.printable import all_printable, printable
 
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
-__all__ = ["beside", "environment", "inline", "notebook", "render", "rendered"]
+__all__ = ["beside", "inline", "notebook", "render"]
 
 
 # The figures that a chart takes the place of, where scripts run: that of the first scenario shows them all.
@@ -61,55 +57,15 @@ OF_STATIONS = ("layers", "airtime", "stations")
 FIRST = "tradeoff"
 
 
-@functools.cache
-def environment(*folders: Path) -> Environment:
-    """Return the template environment of some folders and of the report's."""
-    made = Environment(
-        loader=FileSystemLoader([*folders, Path(__file__).parent]),
-        autoescape=True,
-        finalize=_shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.globals["asset"] = asset
-    made.filters["code"] = _code
-    made.filters["together"] = together
-    made.globals["version"] = FULL_VERSION
-    return made
-
-
-def rendered(module: str, template: str, **values: Any) -> str:
-    """Return a page from the template that lies beside a module's file, or in the report's folder."""
-    return environment(Path(module).parent).get_template(template).render(**values)
-
-
-def _shown(value: object) -> object:
-    """Return a value as a page shows it; what is HTML already was made so from texts that are shown."""
-    return printable(value) if type(value) is str else value
-
-
-def _code(text: str) -> Markup:
-    """Return a text in which what stands between backticks is code, as in Markdown."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
-
-
-@functools.cache
-def asset(name: str) -> Markup:
-    """Return a script, a style or a licence that comes with the report, as it is."""
-    return Markup((Path(__file__).parent / name).read_text(encoding="utf-8"))
-
-
-ENVIRONMENT = environment()
-
-
 def render(result: Result, figures: Sequence[Figure] | None = None) -> str:
     """Return the report of a result."""
     drawn = drawable(result)[0] if figures is None else figures
     is_large = len(result.points) > swept.MOST_TABLES
     numbers = charts.data(result)
     first = None if result.points[0] else next((figure for figure in drawn if figure.name == FIRST), None)
-    return ENVIRONMENT.get_template("report.html").render(
+    return rendered(
+        __file__,
+        "report.html",
         result=result,
         manifest=result.manifest,
         styles=label_styles(result.aqms),
@@ -232,7 +188,9 @@ def _verdict(one: Comparison, scenario: Mapping[str, Any]) -> DifferenceCell:
 
 def notebook(result: Result) -> str:
     """Return what a notebook shows of a result: the summary of the first scenario, and the order of the AQMs."""
-    return ENVIRONMENT.get_template("notebook.html").render(
+    return rendered(
+        __file__,
+        "notebook.html",
         result=result,
         table=sheets(result)[0].summary,
         styles=label_styles(result.aqms),

@@ -9,7 +9,8 @@ from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.plots import Figure
 from aqmlab.plots.label_styles import label_styles
-from aqmlab.report import inline, rendered
+from aqmlab.report import inline
+from aqmlab.report.templates import rendered
 from aqmlab.scenario import registry
 from aqmlab.suites import scenario_table
 from aqmlab.suites.cards import cards

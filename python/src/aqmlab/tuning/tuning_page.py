@@ -7,7 +7,8 @@ from pathlib import Path
 from aqmlab import plots
 from aqmlab.files import disk
 from aqmlab.publishing import FIGURES, REPORT
-from aqmlab.report import inline, rendered
+from aqmlab.report import inline
+from aqmlab.report.templates import rendered
 from aqmlab.tuning import sensitivity, tuning_figures
 from aqmlab.tuning.outcome import FILE, UNSEEN, Tuning
 from aqmlab.vocabulary import metrics

@@ -7,6 +7,7 @@ import pytest
 import aqmlab
 from aqmlab.plots import figures
 from aqmlab.report import charts
+from aqmlab.results import directions, full_ports
 from aqmlab.results.brief import brief
 from aqmlab.results.headline import headlines
 from aqmlab.results.result import Result
@@ -57,9 +58,33 @@ def an_idle_port_that_is_measured_by_default_is_warned_of() -> None:
     assert not aqmlab.compare(**options, flows=flows, aqm="fifo", seeds=1, measure="leaf0->h0.0").warnings
 
 
-def what_is_of_the_first_port_alone_says_so(line: Result) -> None:
+def groups_of_flows_are_measured_from_end_to_end(line: Result) -> None:
     groups = next(sheet for sheet in sheets(line)[0].more if sheet.heads[0] == "Flows")
-    assert {column.title for column in groups.columns} >= {"Goodput", "Queue delay at down"}
+    titles = [column.title for column in groups.columns]
+    assert {"Goodput", "One-way delay", "Loss on the path"} <= set(titles)
+    assert not any(title.startswith("Queue delay") for title in titles)
+    # 50 ms of buffer at the download's rate take 251 ms of the uplink, in which the upload waits.
+    assert float(groups.lines["upload", "fifo"]["owd_mean_ms"].value) > 100.0
+
+
+def tables_begin_with_the_port_where_packets_wait(line: Result) -> None:
+    ports = next(sheet for sheet in sheets(line)[0].more if sheet.heads[0] == "Port")
+    assert [port for port, _ in ports.lines] == ["up, 10mbit", "up, 10mbit", "down, 50mbit", "down, 50mbit"]
+    assert full_ports.ports(line, 0) == ["up", "down"]
+
+
+def rankings_are_of_the_port_where_packets_wait(line: Result) -> None:
+    ranked = [one.metric for one in full_ports.orders(line, 0)]
+    assert UP in ranked
+    assert "port.up.loss_ratio" in ranked
+    assert not any("down" in metric or metric.startswith(("qdelay", "loss", "utilization")) for metric in ranked)
+
+
+def tests_of_an_idle_port_say_which_it_is(line: Result) -> None:
+    words = [directions.named(one, line.scenarios[0]).words for one in line.comparisons]
+    assert any(text.startswith("mean queue delay at down:") for text in words)
+    assert any(text.startswith("loss at down:") for text in words)
+    assert not any(text.startswith(("mean queue delay:", "loss:", "utilization:")) for text in words)
 
 
 def pictures_and_losses_are_of_the_port_where_packets_wait_longest(line: Result) -> None:

@@ -11,6 +11,8 @@ from rich.table import Table
 from aqmlab.cli.terminal import Text
 from aqmlab.results import Result, groups, precision, ranking, swept
 from aqmlab.results.differences import Comparison
+from aqmlab.results.directions import named
+from aqmlab.results.full_ports import orders
 from aqmlab.results.metric_tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
 from aqmlab.results.metric_tables import line as line_of
 from aqmlab.results.notes import few_seeds
@@ -30,14 +32,14 @@ def details(shown: Result, width: int, *, every: bool = False) -> RenderableType
         parts += [*_sweep(shown), ""]
     for number, (point, tables) in enumerate(zip(shown.points, sheets(shown), strict=True) if not is_large else ()):
         rows = [row for row in shown.shown_rows if row.point == number]
-        comparisons = [one for one in shown.comparisons if one.point == number]
+        comparisons = [named(one, shown.scenarios[number]) for one in shown.comparisons if one.point == number]
         if point:
             parts.append(Text(", ".join(f"{key} {value}" for key, value in point.items()), style="bold"))
         parts += [_table(rows, tables, width), ""]
         if comparisons:
             parts += [*_differences(comparisons, shown), ""]
         if len(shown.aqms) > 2:
-            parts += _rankings([one.words for one in shown.rankings if one.point == number])
+            parts += _rankings([one.words for one in orders(shown, number)])
     stopped = precision.words(shown)
     parts += [Text(stopped), ""] if stopped else []
     parts.append(_settings(shown, every=every))
@@ -87,8 +89,6 @@ def _sweep(shown: Result) -> list[RenderableType]:
 def _table(rows: Sequence[Row], tables: Sheets, width: int) -> RenderableType:
     n = max((row.estimate.n for row in rows), default=0)
     note = f"value ± half its 95 % interval over {n} seeds" if n > 1 else "one seed: no intervals"
-    if tables.ports:
-        note += f"; queue delay and loss of flows at port {tables.first_port}"
     parts: list[RenderableType] = [_aligned(tables.summary, width), Text(note, style="dim")]
     for sheet in (*tables.more, *tables.stations):
         parts += ["", _aligned(sheet, width)]

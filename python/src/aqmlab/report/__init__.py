@@ -23,6 +23,7 @@ from aqmlab.results.baseline import by_discipline
 from aqmlab.results.best import best
 from aqmlab.results.differences import Comparison
 from aqmlab.results.directions import named
+from aqmlab.results.full_ports import orders
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps, heat_notes
 from aqmlab.results.marks import DIFFERS, SAME, UNDECIDED, legend
@@ -195,7 +196,7 @@ def notebook(result: Result) -> str:
         table=sheets(result)[0].summary,
         styles=label_styles(result.aqms),
         answer=headlines(result),
-        rankings=[one.words for one in result.rankings if one.point == 0],
+        rankings=[one.words for one in orders(result, 0)],
         n=max((row.estimate.n for row in result.shown_rows if row.point == 0), default=0),
     )
 
@@ -208,13 +209,12 @@ def _point(result: Result, number: int, tables: Sheets) -> dict[str, Any]:
         "summary": tables.summary,
         "more": tables.more,
         "stations": tables.stations,
-        "first_port": tables.first_port,
         "answer": headlines(result, number),
         "best": best(result, {aqm: aqm for aqm in result.aqms}, number),
         "few": few_seeds(result),
         "comparisons": compared,
         "verdicts": _verdicts(compared, result.scenarios[number]),
-        "rankings": [one.words for one in result.rankings if one.point == number],
+        "rankings": [one.words for one in orders(result, number)],
         "n": max((row.estimate.n for row in rows), default=0),
     }
 

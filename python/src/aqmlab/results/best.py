@@ -55,7 +55,7 @@ def _starved(result: Result, point: int) -> set[str]:
 
 
 def _words(order: Ranking, names: Mapping[str, str], result: Result, point: int) -> str:
-    named = directions.delays(result.scenarios[point])[0] if order.metric == directions.DELAY else order.metric
+    named = directions.at_its_port(order.metric, result.scenarios[point])
     pairs = [order.pairs[pair] for pair in itertools.combinations(order.best, 2) if pair in order.pairs]
     note = f" ({MEANINGS[SAME if all(one.is_equivalent for one in pairs) else UNDECIDED]})" if pairs else ""
     return f"{noun(metrics.find(named))}: {' or '.join(names[one] for one in order.best)}{note}"

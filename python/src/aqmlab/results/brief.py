@@ -58,8 +58,8 @@ def brief(result: Result, point: int = 0) -> Brief:
         delays = [name for name in known if name.endswith(directions.DELAY)]
         place = FIRST.index("mos_mean") + 1
         asked = (*delays, *FIRST[:place], directions.BACK, *FIRST[place:])
-        loss = next((name for name in known if name.endswith(full_ports.LOSS)), full_ports.LOSS)
-        first = list(dict.fromkeys(loss if name == full_ports.LOSS else name for name in asked))
+        loss = next((name for name in known if name.endswith(directions.LOSS)), directions.LOSS)
+        first = list(dict.fromkeys(loss if name == directions.LOSS else name for name in asked))
     every = cells(result.aqms, rows, list(known.values()))
     full = {column.metric for column in filled(list(known.values()), every)}
     chosen = [name for name in first if name in full and _says(name, full, every)][:MOST_COLUMNS]

@@ -16,6 +16,9 @@ from aqmlab.vocabulary.scopes import of_port
 # More are in a table of their own.
 MOST_PORTS = 3
 DELAY = "qdelay_mean_ms"
+LOSS = "loss_ratio"
+# What is of the first of several ports alone, among the metrics in which AQMs are compared.
+OF_FIRST = (DELAY, LOSS, "utilization", "marks")
 # Beside a second direction: how a call sounds there.
 BACK = "mos_back_mean"
 
@@ -27,9 +30,9 @@ def few(scenario: Mapping[str, Any]) -> list[str]:
 
 
 def compared(scenarios: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the metrics in which AQMs are compared because of the ports after the first, whose delay has no prefix."""
+    """Return the metrics in which AQMs are compared because of the ports after the first, whose own have no prefix."""
     others = dict.fromkeys(port for scenario in scenarios for port in few(scenario)[1:])
-    return [*(f"{of_port(port).prefix}{DELAY}" for port in others), *([BACK] if others else [])]
+    return [*(of_port(port).metric(name) for port in others for name in (DELAY, LOSS)), *([BACK] if others else [])]
 
 
 def delays(scenario: Mapping[str, Any]) -> list[str]:
@@ -38,8 +41,19 @@ def delays(scenario: Mapping[str, Any]) -> list[str]:
 
 
 def named(one: Comparison, scenario: Mapping[str, Any]) -> Comparison:
-    """Return a comparison in which the delay at the first of several ports has the name of that port."""
-    return replace(one, metric=delays(scenario)[0]) if one.metric == DELAY else one
+    """Return a comparison in which what is of the first of several ports has the name of that port."""
+    return replace(one, metric=at_its_port(one.metric, scenario))
+
+
+def at_its_port(metric: str, scenario: Mapping[str, Any]) -> str:
+    """Return a metric with the name of its port, where it is of the first of several.
+
+    >>> at_its_port("loss_ratio", {"ports": {"down": {}, "up": {}}}), at_its_port("loss_ratio", {"ports": {"down": {}}})
+    ('port.down.loss_ratio', 'loss_ratio')
+
+    """
+    ports = few(scenario)
+    return of_port(ports[0]).metric(metric) if ports and metric in OF_FIRST else metric
 
 
 def at_first(scenario: Mapping[str, Any], columns: Sequence[Column]) -> list[Column]:
@@ -63,4 +77,4 @@ def delay_columns(scenario: Mapping[str, Any], column: Column) -> list[Column]:
     ]
 
 
-__all__ = ["BACK", "DELAY", "at_first", "compared", "delay_columns", "delays", "few", "named"]
+__all__ = ["BACK", "DELAY", "LOSS", "at_first", "at_its_port", "compared", "delay_columns", "delays", "few", "named"]

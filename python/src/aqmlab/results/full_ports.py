@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results.directions import delays, few
+from aqmlab.results.directions import DELAY, LOSS, at_its_port, delays, few
 from aqmlab.results.metric_tables import Column
 from aqmlab.results.noticeable import least_delay_ms
+from aqmlab.results.ranking import Ranking
+from aqmlab.vocabulary.metrics import split
 from aqmlab.vocabulary.scopes import of_port
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
-
-LOSS = "loss_ratio"
 
 
 def waited_at(result: Result, point: int) -> list[str]:
@@ -41,6 +42,31 @@ def with_loss_at_fullest(result: Result, point: int, column: Column) -> Column:
     return replace(column, metric=of_port(port).metric(LOSS), title=f"Loss at {port}") if port else column
 
 
+def ports(result: Result, point: int) -> list[str]:
+    """Return the measured ports as tables have them: those at which packets wait, and then the others."""
+    every = list(result.scenarios[point].get("ports") or ())
+    idle = _idle(result, point)
+    return sorted(every, key=lambda port: port in idle)
+
+
+def orders(result: Result, point: int) -> list[Ranking]:
+    """Return the rankings of a scenario, of each port by its name, but none of a port at which nothing waits."""
+    idle = {of_port(port).prefix for port in _idle(result, point)}
+    scenario = result.scenarios[point]
+    own = [one for one in result.rankings if one.point == point]
+    found = [replace(one, metric=at_its_port(one.metric, scenario)) for one in own]
+    return [one for one in found if split(one.metric)[0] not in idle]
+
+
+def _idle(result: Result, point: int) -> list[str]:
+    """Return the ports at which nothing waits behind any AQM, if packets wait at another; else none."""
+    metrics = {of_port(port).metric(DELAY): port for port in result.scenarios[point].get("ports") or ()}
+    longest = _longest_of(result, point, list(metrics))
+    least = least_delay_ms(result.scenarios[point])
+    idle = [port for name, port in metrics.items() if longest.get(name, 0.0) <= least]
+    return idle if len(idle) < len(metrics) else []
+
+
 def _fullest(result: Result, point: int) -> str:
     """Return the port of `few` at which packets wait longest; empty for the first, whose metrics have no prefix."""
     asked = delays(result.scenarios[point])
@@ -50,11 +76,15 @@ def _fullest(result: Result, point: int) -> str:
 
 
 def _longest(result: Result, point: int) -> dict[str, float]:
-    """Return how long packets wait at each port on average, behind the AQM where that is longest."""
+    """Return how long packets wait at each port of `few` on average, behind the AQM where that is longest."""
+    return _longest_of(result, point, delays(result.scenarios[point]))
+
+
+def _longest_of(result: Result, point: int, metrics: Sequence[str]) -> dict[str, float]:
     runs = result.runs.filter(pl.col("point") == point)
-    names = [name for name in delays(result.scenarios[point]) if runs.schema.get(name) == pl.Float64]
+    names = [name for name in metrics if runs.schema.get(name) == pl.Float64]
     means = runs.group_by("aqm").agg(pl.col(names).mean())
     return {name: max(means[name].drop_nulls(), default=0.0) for name in names}
 
 
-__all__ = ["LOSS", "at_fullest", "waited_at", "with_loss_at_fullest"]
+__all__ = ["at_fullest", "orders", "ports", "waited_at", "with_loss_at_fullest"]

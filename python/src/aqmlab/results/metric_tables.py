@@ -68,6 +68,14 @@ GROUP_COLUMNS = (
     *FLOW_COLUMNS[:4],
     COLUMNS[-1],
 )
+# The same where several ports are measured, each of which groups cross or not: from one end to the other.
+END_TO_END_COLUMNS = (
+    COLUMNS[0],
+    Column("owd_mean_ms", "One-way delay", "mean, ms", 1.0, 1),
+    Column("owd_p99_ms", "One-way delay", "99 %, ms", 1.0, 1),
+    Column("path_loss_ratio", "Loss on the path", "%", 100.0, 2),
+    *GROUP_COLUMNS[4:],
+)
 # Columns of each measured port, if there are several: the time to drain a full buffer shows bufferbloat.
 PORT_COLUMNS = (
     Column("buffer", "Buffer", "limit", 1.0, 0),

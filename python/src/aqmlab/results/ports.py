@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from aqmlab.results import full_ports
 from aqmlab.results.metric_tables import ABSENT, PORT_COLUMNS, Cell, Column, Lines, line
 from aqmlab.vocabulary.scopes import of_port
 from aqmlab.vocabulary.units import parse_bytes, parse_rate
@@ -21,12 +22,13 @@ MS_PER_SECOND = 1e3
 
 def port_cells(result: Result, point: int, columns: Sequence[Column] = PORT_COLUMNS) -> Lines:
     """Return the lines of one scenario, one per measured port and AQM; none if only one port is measured."""
-    ports: dict[str, dict[str, str]] = result.scenarios[point].get("ports", {})
-    if len(ports) < 2:
+    known: dict[str, dict[str, str]] = result.scenarios[point].get("ports", {})
+    if len(known) < 2:
         return {}
     rows = [row for row in result.rows if row.point == point]
     lines: dict[tuple[str, ...], dict[str, Cell]] = {}
-    for port, about in ports.items():
+    for port in full_ports.ports(result, point):
+        about = known[port]
         for aqm in result.aqms:
             cells = line([row for row in rows if row.aqm == aqm], of_port(port).prefix, columns)
             lines[f"{port}, {about['rate']}", aqm] = {**cells, **_buffer(result, point, aqm, about)}

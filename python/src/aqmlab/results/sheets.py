@@ -11,6 +11,7 @@ from aqmlab.results.metric_tables import (
     ABSENT,
     APPLICATION_COLUMNS,
     COLUMNS,
+    END_TO_END_COLUMNS,
     FLOW_COLUMNS,
     GROUP_COLUMNS,
     KERNEL_COLUMNS,
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 
+GROUP_HEADS = ("Flows", "AQM")
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A table: heads of its lines, columns with a value, and lines."""
@@ -51,20 +55,14 @@ class Sheets:
     """
 
     summary: Sheet
-    ports: Sheet | None
     more: Sequence[Sheet]
     stations: Sequence[Sheet] = ()
     not_modelled: str = ""
 
-    @property
-    def first_port(self) -> str:
-        """The port that the summary is about, if several are measured."""
-        return next(iter(self.ports.lines))[0] if self.ports else ""
-
 
 def sheets(result: Result) -> list[Sheets]:
     """Return the tables of every scenario, each column in one unit throughout."""
-    columns, ports, flows, applications, pings, groups, kernel, stations, medium = (
+    columns, ports, flows, applications, pings, groups, ends, kernel, stations, medium = (
         in_units(columns, result.shown_rows)
         for columns in (
             COLUMNS,
@@ -73,6 +71,7 @@ def sheets(result: Result) -> list[Sheets]:
             APPLICATION_COLUMNS,
             PING_COLUMNS,
             GROUP_COLUMNS,
+            END_TO_END_COLUMNS,
             KERNEL_COLUMNS,
             STATION_COLUMNS,
             MEDIUM_COLUMNS,
@@ -88,7 +87,7 @@ def sheets(result: Result) -> list[Sheets]:
             _sheet(("AQM",), flows, flow_cells(result.aqms, rows, flows)),
             _sheet(("AQM",), applications, occasional_cells(result.aqms, rows, applications)),
             _sheet(("AQM",), pings, occasional_cells(result.aqms, rows, pings)),
-            _sheet(("Flows", "AQM"), at_first(result.scenarios[point], groups), group_cells(result.aqms, rows, groups)),
+            _of_groups(result, point, groups, ends),
             _sheet(("AQM",), kernel, occasional_cells(result.aqms, rows, kernel)),
         )
         # What is of one port is in the table of ports, where there is one.
@@ -101,7 +100,6 @@ def sheets(result: Result) -> list[Sheets]:
         found.append(
             Sheets(
                 Sheet(("AQM",), filled(of_all, summary), summary),
-                at_ports,
                 _present(more),
                 _present(of_stations),
                 not_modelled(rows),
@@ -118,6 +116,20 @@ def _of_stations(columns: Sequence[Column], lines: Lines) -> Sheet | None:
     """Return the table of stations, without what never happened: without losses nothing waits to be put in order."""
     cells = {column.metric: [line[column.metric].value for line in lines.values()] for column in columns}
     return _sheet(("Station", "AQM"), [one for one in columns if any(map(_is_some, cells[one.metric]))], lines)
+
+
+def _of_groups(result: Result, point: int, columns: Sequence[Column], ends: Sequence[Column]) -> Sheet | None:
+    """Return the table of groups of flows. Of several ports a group may cross the first or not: `ends` tell.
+
+    What runs elsewhere has no delay from end to end, and then says at which port.
+    """
+    rows = [row for row in result.shown_rows if row.point == point]
+    if len(result.scenarios[point].get("ports") or ()) > 1:
+        lines = group_cells(result.aqms, rows, ends)
+        if ends[1] in filled(ends, lines):
+            return _sheet(GROUP_HEADS, ends, lines)
+        columns = at_first(result.scenarios[point], columns)
+    return _sheet(GROUP_HEADS, columns, group_cells(result.aqms, rows, columns))
 
 
 def _is_some(value: str) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 import polars as pl
+from matplotlib.artist import Artist
+from matplotlib.axis import Axis as Ruler
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
@@ -221,12 +223,22 @@ def _share(axes: Sequence[Axes]) -> None:
 
 def _show_controls(figure: Figure) -> None:
     """Make all texts of a figure printable: tables are asked for labels as they are, so it is done last."""
-    for text in figure.findobj(Text):
+    rulers = [ruler for axes in figure.axes for ruler in (axes.xaxis, axes.yaxis)]
+    for text in (*_texts(figure), *(ruler.label for ruler in rulers)):
         text.set_text(printable(text.get_text()))
-    for ruler in (ruler for axes in figure.axes for ruler in (axes.xaxis, axes.yaxis)):
+    for ruler in rulers:
         named = ruler.get_major_formatter()
         if isinstance(named, FuncFormatter):
             named.func = functools.partial(_printable, named.func)
+
+
+def _texts(artist: Artist) -> Iterator[Text]:
+    """Yield the texts of a figure but those of axes' rulers, which make their ticks when they are asked for them."""
+    if isinstance(artist, Text):
+        yield artist
+    if not isinstance(artist, Ruler):
+        for part in artist.get_children():
+            yield from _texts(part)
 
 
 def _printable(named: Callable[[float, int | None], str], place: float, position: int | None = None) -> str:

@@ -37,6 +37,9 @@ _RC: Any = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": "medium",
+    # None but the one that a figure is made with.
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
     "figure.facecolor": "white",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
@@ -228,7 +231,7 @@ def svg(figure: Figure, salt: str, layout: Layout = SCREEN) -> str:
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "aqmlab"})
     # A hundredth of a point is finer than any print; the file is half as large.
-    return re.sub(r"(?<=[\d])\.(\d\d)\d+(?=[ \n\"])", r".\1", buffer.getvalue())
+    return re.sub(r"(?<=\d\.\d\d)\d+(?=[ \n\"])", "", buffer.getvalue())
 
 
 def as_bytes(figure: Figure, ending: Ending, layout: Layout = SCREEN) -> bytes:
@@ -254,7 +257,8 @@ def _lay_out(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if engine:
         engine.execute(figure)
-        figure.set_layout_engine("none")
+        # The engine that is called "none" would still have it drawn without output.
+        figure.set_layout_engine(None)
 
 
 def captioned(drawn: str, text: str) -> str:

@@ -213,12 +213,7 @@ pub unsafe extern "C" fn aqmlab_path_scenario(
     room: usize,
     length: *mut usize,
 ) -> Status {
-    guarded(|| {
-        let length = Answer::new(length, "length")?;
-        length.give(Some(0));
-        let found = path::scenario(unsafe { text(description, "description")? })?;
-        unsafe { written(&found, scenario, room, &length, "scenario") }
-    })
+    unsafe { resolved(path::scenario, description, (scenario, "scenario"), room, length) }
 }
 
 /// Writes the scenarios of a sweep: of a description with `sweep NAME=VALUES` for each option, or `$NAME` in other options, that
@@ -231,11 +226,22 @@ pub unsafe extern "C" fn aqmlab_sweep_scenarios(
     room: usize,
     length: *mut usize,
 ) -> Status {
+    unsafe { resolved(path::sweep, description, (scenarios, "scenarios"), room, length) }
+}
+
+/// Writes what `resolve` makes of a description to a place that has a name, or says how much room it takes.
+unsafe fn resolved(
+    resolve: fn(&str) -> Result<String, Failure>,
+    description: *const c_char,
+    (to, name): (*mut c_char, &'static str),
+    room: usize,
+    length: *mut usize,
+) -> Status {
     guarded(|| {
         let length = Answer::new(length, "length")?;
         length.give(Some(0));
-        let found = path::sweep(unsafe { text(description, "description")? })?;
-        unsafe { written(&found, scenarios, room, &length, "scenarios") }
+        let found = resolve(unsafe { text(description, "description")? })?;
+        unsafe { written(&found, to, room, &length, name) }
     })
 }
 

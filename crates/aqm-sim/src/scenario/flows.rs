@@ -22,8 +22,8 @@ pub struct FlowGroup {
     /// Base round-trip time of these flows, nanoseconds; `None` means the scenario's.
     #[serde(default)]
     pub rtt_ns: Option<u64>,
-    /// Where the flows begin, one node after the other. Without a topology: hosts that several flows share, as seen
-    /// by disciplines that tell hosts apart; if none are given, each flow has hosts of its own.
+    /// The nodes of the topology where the flows begin, one after the other. On a dumbbell none: each flow has hosts
+    /// of its own.
     #[serde(default)]
     pub from: Vec<String>,
     /// Where they end, likewise.

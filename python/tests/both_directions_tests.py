@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import lzma
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, script
+from conftest import script
+from shared import CASES, needed
 
 from aqmlab import diagnosis
 from aqmlab.diagnosis import Diagnosis
 
 HOUSEHOLDS = script("diagnosed_households")
-CASES = Path(os.environ.get("AQMLAB_SHARED", ROOT.parent / "shared")) / "cases" / "captures"
 Recorded = Callable[..., Diagnosis]
 
 
@@ -97,9 +96,7 @@ def wi_fi_makes_nothing_sure_that_is_wrong(household: Recorded) -> None:
 
 
 def a_line_of_two_full_buffers_is_no_aqm(tmp_path: Path) -> None:
-    path = CASES / "home-fifo.pcap.xz"
-    if not path.exists():
-        pytest.skip("no cases here")
+    path = needed(CASES / "captures" / "home-fifo.pcap.xz")
     capture = tmp_path / "home-fifo.pcap"
     capture.write_bytes(lzma.decompress(path.read_bytes()))
     found = diagnosis.diagnose(str(capture))

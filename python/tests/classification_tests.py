@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import Command
+from shared import CAPTURES, needed
 
 from aqmlab.analysis import classification
 from aqmlab.analysis.classification import Flow, Traffic
@@ -17,9 +17,6 @@ from aqmlab.vocabulary.errors import InputError
 ROOT = Path(__file__).resolve().parents[2]
 
 CAPTURE = str(ROOT / "data/captures/aqmlab-lan.pcap")
-SHARED = Path(os.environ.get("AQMLAB_SHARED", ROOT.parent / "shared")) / "data" / "captures"
-# The recordings do not come with the project.
-RECORDED = sorted(str(one) for one in SHARED.glob("*.pcap*"))
 # The table's names for what differs from them.
 NAMED = {
     "m_lru, 60 of 80": "m_lru:consistent",
@@ -115,12 +112,14 @@ def there_is_something_to_classify() -> None:
         classification.read([])
 
 
-@pytest.mark.skipif(len(RECORDED) != 15, reason="the fifteen public recordings are not there")
 def the_table_of_captures_is_what_is_measured() -> None:
+    # The fifteen public recordings of its notes.
+    recorded = sorted(str(one) for one in needed(CAPTURES).glob("*.pcap*"))
+    assert len(recorded) == 15
     notes = (ROOT / "experiments/sqm-lru/notes.md").read_text(encoding="utf-8")
     section = notes.partition("## Captures")[2]
     _, _, *lines = re.findall(r"^\|(.*)\|$", section, re.M)
-    traffic = classification.read(RECORDED, "3mbit", duration_s=10.0)
+    traffic = classification.read(recorded, "3mbit", duration_s=10.0)
     assert f"{len(classification.heavy(traffic, 0.01))} of {len(traffic.flows)} flows" in " ".join(section.split())
     assert len(lines) == 6
     for line in lines:
@@ -128,7 +127,7 @@ def the_table_of_captures_is_what_is_measured() -> None:
         one = classification.classify(traffic, NAMED.get(name, name), 0.01, 1)
         shares = [f"{share:.3f}" for share in (one.precision, one.recall, one.caught_bytes) if share is not None]
         assert [cell.replace(" ", "") for cell in cells] == [str(len(one.reported)), *shares, str(one.state_bytes)]
-    alone = classification.read([one for one in RECORDED if "ipv6" in one], "1mbit")
+    alone = classification.read([one for one in recorded if "ipv6" in one], "1mbit")
     reported = [
         len(classification.classify(alone, name, 0.01, 1).reported)
         for name in ("m_lru", "m_lru sampling single", "lru")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Command
+from conftest import Command
+from shared import CASES, needed
 
 import aqmlab as package
 from aqmlab.runs import workers
@@ -20,7 +21,6 @@ from aqmlab.vocabulary.errors import CheckError, defect
 
 BASE = ("compare", "--rate", "10mbit", "--rtt", "20ms", "--aqm", "fifo", "--seeds", "1", "--duration", "1s")
 LINK = '[[link]]\nfrom = "alpha"\nto = "beta"\ndelay = "1ms"\nqueue = "test"\n'
-CASE = ROOT.parent / "shared" / "cases" / "attack" / "unknown-source.toml"
 
 # A command in which the compiled part panics.
 PANIC = """
@@ -48,9 +48,7 @@ def ends_of_flows_are_nodes_that_a_link_has(ends: str, problem: str, tmp_path: P
 
 
 def the_shared_case_of_an_unknown_source_is_refused_in_one_line(aqmlab: Command) -> None:
-    if not CASE.exists():
-        pytest.skip("the shared cases are not here")
-    ended = aqmlab(*BASE, "--topology", CASE)
+    ended = aqmlab(*BASE, "--topology", needed(CASES / "attack" / "unknown-source.toml"))
     assert ended.status == 2
     assert "sources: unknown node 'typo'; known are a, b" in ended.line
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import Any, Literal
 
 import pytest
 from browser import needs_browser, opened
-from conftest import ROOT, Command, script
+from conftest import Command, script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as any_of
+from shared import CAPTURES, needed
 
 from aqmlab import _native, diagnosis, scenario
 from aqmlab.advice import layer
@@ -24,8 +24,6 @@ from aqmlab.scenario.options import Options
 from aqmlab.vocabulary.errors import InputError
 
 EDITS = script("capture_edits")
-SHARED = Path(os.environ.get("AQMLAB_SHARED", ROOT.parent / "shared")) / "data" / "captures"
-RECORDED = sorted(SHARED.glob("*.pcap*")) if SHARED.is_dir() else []
 Recorded = Callable[..., Path]
 
 
@@ -222,10 +220,9 @@ def what_is_wrong_is_reported_in_one_line(
     assert ended.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("path", RECORDED or [None], ids=lambda path: path.name if path else "none")
-def a_recorded_capture_is_diagnosed_without_a_claim_that_it_cannot_bear(path: Path | None) -> None:
-    if path is None:
-        pytest.skip("no recorded captures here")
+@pytest.mark.parametrize("path", sorted(CAPTURES.glob("*.pcap*")) or [CAPTURES], ids=lambda path: path.name)
+def a_recorded_capture_is_diagnosed_without_a_claim_that_it_cannot_bear(path: Path) -> None:
+    needed(path)
     found = diagnosis.diagnose(str(path))
     _holds(found)
 

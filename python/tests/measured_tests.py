@@ -14,6 +14,7 @@ import pytest
 from conftest import Command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as any_of
+from shared import CASES, needed
 
 from aqmlab import exports, measured, plots
 from aqmlab.results import Result
@@ -331,9 +332,6 @@ def hostile_text_takes_no_time(tmp_path: Path) -> None:
             _read(tmp_path / "hostile.json", text)
 
 
-CASES = Path(__file__).parents[3] / "shared" / "cases"
-
-
 @pytest.mark.parametrize(
     ("name", "metrics"),
     [
@@ -347,9 +345,7 @@ CASES = Path(__file__).parents[3] / "shared" / "cases"
     ],
 )
 def files_of_others_have_the_right_values(name: str, metrics: dict[str, float]) -> None:
-    if not (CASES / name).is_file():
-        pytest.skip(f"{CASES / name} is not here")
-    (run,) = measured.read(CASES / name).runs.iter_rows(named=True)
+    (run,) = measured.read(needed(CASES / name)).runs.iter_rows(named=True)
     assert {key: run[key] for key in metrics} == pytest.approx(metrics, rel=1e-3)
 
 
@@ -364,7 +360,7 @@ def counters_of_tc_become_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", SHIPPED or [None], ids=lambda path: path.name if path else "none")
 def measurements_that_come_with_flent_are_read(path: Path | None) -> None:
     if path is None:
-        pytest.skip("flent is not installed")
+        pytest.skip("flent is not installed: the extra dev")
     if path.name == "test-http.flent.gz":
         with pytest.raises(InputError, match="has neither TCP goodput nor pings"):
             measured.read(path)

@@ -116,7 +116,7 @@ exec {firewall} "$@"
 def _machine(firewall: str, folder: Path, command: str, killed: str = "") -> dict[str, Any]:
     """Run a command behind a link on a machine with one firewall."""
     if shutil.which(firewall, path=outside.PLACES) is None:
-        pytest.skip(f"there is no {firewall}")
+        pytest.skip(f"no {firewall} here: .ci/run installs it")
     # As Docker leaves it: what iptables refuses, no other firewall allows.
     before = "iptables -P FORWARD DROP" if firewall == "iptables" else ""
     become = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]

@@ -69,7 +69,7 @@ def values_of_python_become_text_in_labels() -> None:
 
 
 def sobol_points_are_those_of_joe_and_kuo() -> None:
-    qmc = pytest.importorskip("scipy.stats.qmc", reason="scipy is not installed")
+    qmc = pytest.importorskip("scipy.stats.qmc", reason="scipy is not installed: the extra dev")
     theirs = qmc.Sobol(sobol.DIMENSIONS, scramble=False).random(256)
     assert (sobol.points(256, sobol.DIMENSIONS) - 0.5 / 256 == theirs).all()
 

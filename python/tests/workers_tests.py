@@ -211,7 +211,7 @@ def _wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    pytest.importorskip("distributed", reason="Dask is not installed")
+    pytest.importorskip("distributed", reason="Dask is not installed: the extra dask")
     (tmp_path / "cluster").mkdir()
     one = Cluster(tmp_path / "cluster")
     yield one
@@ -401,7 +401,7 @@ def a_worker_reads_an_edited_discipline_again_and_checks_it(tmp_path: Path) -> N
 
 
 def a_peer_that_is_no_scheduler_is_reported_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed")
+    pytest.importorskip("distributed", reason="Dask is not installed: the extra dask")
     monkeypatch.setattr(clusters, "CONNECT_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -418,7 +418,7 @@ def a_peer_that_is_no_scheduler_is_reported_within_seconds(monkeypatch: pytest.M
 
 
 def a_scheduler_without_workers_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed")
+    pytest.importorskip("distributed", reason="Dask is not installed: the extra dask")
     monkeypatch.setattr(clusters, "WORKERS_S", 0.5)
     cluster, notices = Cluster(tmp_path, workers=0), list[str]()
     try:

@@ -34,6 +34,7 @@ PLAIN: dict[str, Any] = {"rate": "10mbit", "rtt": "40ms", "duration": "4s", "see
 MIXED = ["4*newreno", "2*cubic:ecn=classic:rtt=80ms", "1*cbr:rate=1mbit"]
 TRACE = str(ROOT / "data/link-traces/aqmlab-lte.down")
 CAPTURE = str(ROOT / "data/captures/aqmlab-lan.pcap")
+WALK = str(ROOT / "python/tests/golden/walk.txt")
 
 # Keys that a kind of flow needs, or shows more with; the others run as they are.
 FLOWS = {
@@ -145,6 +146,11 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
     marked = ["2*cubic", "1*voip:name=voice:dscp=46", "1*cbr:name=video:rate=2mbit:dscp=34", "1*cubic:name=rest:dscp=8"]
     leaving = "wifi stations [near=ht-mcs15 at 1s ht-mcs7, far=ht-mcs1 loss 0.1 leaves 3s]"
     yield "access categories", {**PLAIN, "rate": None, "link": leaving, "aqm": "fq_codel", "flows": marked}
+    walks = {"rate": None, "link": f"wifi stations [walker=rates({WALK}), phone=ht-mcs7 snr 25]", "aqm": "airtime_fq"}
+    yield "rates of a station from a file", {**PLAIN, **walks, "flows": ["1*cubic:to=walker", "1*voip:to=phone"]}
+    listened = {"rate": None, "link": "wifi stations [phone=vht-mcs8-2ss-80mhz, multicast=ofdm-12 loss 0.1]"}
+    flows = ["2*cubic:to=phone", "1*cbr:rate=2mbit:to=multicast"]
+    yield "multicast", {**PLAIN, **listened, "aqm": "fq_codel", "flows": flows}
     for program in json.loads(_native.programs()):
         switched = _switched(PROGRAMS.get(program["name"], program["name"]))
         flows = ["3*cubic:dscp=46:ecn=classic", "1*qcn", "1*pmqecn:dscp=26"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,8 @@ from aqmlab.vocabulary.scopes import Scope
 
 MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
+# A scenario and an AQM.
+_Key: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -37,45 +40,64 @@ class Row:
 def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> list[Row]:
     """Return every metric of every AQM with its 95 % interval over the seeds."""
     rows = []
-    every = {name: _parts(getattr(frames, name)) for name in ("runs", "histograms", "flows")}
     known = {name: metrics.find(name) for name in frames.metrics}
+    # Lists and arrays: a frame for each scenario, AQM and name takes longer than all statistics.
+    columns = frames.runs.select("seed", *known).to_dict(as_series=False)
+    runs: dict[_Key, list[int]] = {}
+    for row, key in enumerate(frames.runs.select("point", "aqm").rows()):
+        runs.setdefault(key, []).append(row)
+    histograms = _histograms(frames.histograms)
+    flows = functools.cache(lambda: frames.flows.partition_by("point", "aqm", as_dict=True, maintain_order=True))
     for point in points:
         for aqm in aqms:
-            runs = every["runs"].get((point, aqm))
-            if runs is None:
-                continue
-            histograms, flows = every["histograms"].get((point, aqm)), every["flows"].get((point, aqm))
-            # Lists: a frame asked for each of a hundred metrics takes longer than all statistics.
-            columns = runs.to_dict(as_series=False)
-            present = {name: [value for value in columns[name] if value is not None] for name in known}
-            pooled = _Pool(histograms, flows, columns["seed"])
-            found = _percentiles(known, present, pooled)
+            own = runs.get((point, aqm), [])
+            present = {name: [columns[name][row] for row in own if columns[name][row] is not None] for name in known}
+            seeds = np.array([columns["seed"][row] for row in own], dtype=np.uint32)
+            of_flows = functools.partial(_of, flows, (point, aqm))
+            found = _percentiles(known, present, _Pool(histograms.get((point, aqm), {}), of_flows, seeds))
             plain = _means({name: values for name, values in present.items() if values and name not in found})
             for name in known:
                 if name in found:
-                    rows.append(Row(point, aqm, name, "percentile of all runs, Woodruff", found[name], len(runs)))
+                    rows.append(Row(point, aqm, name, "percentile of all runs, Woodruff", found[name], len(own)))
                 elif name in plain:
-                    rows.append(Row(point, aqm, name, "mean of the runs, Student-t", plain[name], len(runs)))
+                    rows.append(Row(point, aqm, name, "mean of the runs, Student-t", plain[name], len(own)))
     return rows
 
 
-def _parts(frame: pl.DataFrame) -> dict[tuple[object, ...], pl.DataFrame]:
-    """Return the rows of each scenario and AQM."""
-    return frame.partition_by("point", "aqm", as_dict=True, maintain_order=True)
+def _of(parts: Callable[[], Mapping[_Key, pl.DataFrame]], key: _Key) -> pl.DataFrame | None:
+    return parts().get(key)
+
+
+def _histograms(frame: pl.DataFrame) -> dict[_Key, dict[str, _Histogram]]:
+    """Return the histograms of each scenario and AQM, by name."""
+    groups = frame.group_by("point", "aqm", "name", maintain_order=True).agg("seed", "value_ns", "count")
+    ends = np.cumsum(groups["seed"].list.len().to_numpy())[:-1]
+    columns = (np.split(groups[name].explode().to_numpy(), ends) for name in ("seed", "value_ns", "count"))
+    found: dict[_Key, dict[str, _Histogram]] = {}
+    for (*key, name), *own in zip(groups.select("point", "aqm", "name").rows(), *columns, strict=False):
+        found.setdefault(tuple(key), {})[name] = _Histogram(*own)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Histogram:
+    """A histogram of all runs of an AQM in a scenario: seed, middle and count of each bucket."""
+
+    seeds: Reals
+    values_ns: Reals
+    counts: Reals
 
 
 class _Pool:
     """Histograms of one AQM, one row per run, combined when first needed."""
 
-    def __init__(self, histograms: pl.DataFrame | None, flows: pl.DataFrame | None, seeds: Sequence[int]) -> None:
-        # All at once: a frame filtered for each name takes longer than what is made of its rows.
-        self._histograms = (
-            {}
-            if histograms is None
-            else {name: rows for (name,), rows in histograms.partition_by("name", as_dict=True).items()}
-        )
+    def __init__(
+        self, histograms: Mapping[str, _Histogram], flows: Callable[[], pl.DataFrame | None], seeds: Reals
+    ) -> None:
+        self._histograms = histograms
         self._flows = flows
-        self._seeds = {seed: row for row, seed in enumerate(seeds)}
+        self._order = np.argsort(seeds)
+        self._seeds = seeds[self._order]
         self._ready: dict[str, tuple[Reals, Reals] | None] = {}
 
     def get(self, name: str) -> tuple[Reals, Reals] | None:
@@ -88,28 +110,28 @@ class _Pool:
         prefix, plain = metrics.split(name)
         if plain in metrics.OF_FLOWS:
             column, above, up_to = metrics.OF_FLOWS[plain]
-            if self._flows is None or column not in self._flows.columns:
+            rows = self._flows()
+            if rows is None or column not in rows.columns:
                 return None
-            rows = self._flows.drop_nulls(column)
+            rows = rows.drop_nulls(column)
             if above > 0 or up_to < math.inf:
                 rows = rows.filter(pl.col("size_bytes").is_between(above, up_to, closed="right"))
             if group := Scope.of_prefix(prefix):
                 rows = rows.filter(pl.col("group") == group.name)
-            values, weights = rows[column].to_numpy(), np.ones(len(rows))
+            seeds, values, weights = rows["seed"].to_numpy(), rows[column].to_numpy(), np.ones(len(rows))
             if column.endswith("_s"):
                 values = values * MS_PER_SECOND
         elif name not in self._histograms:
             return None
         else:
-            rows = self._histograms[name]
-            values, weights = rows["value_ns"].to_numpy() / NANOS_PER_MS, rows["count"].to_numpy()
-        if not len(rows):
+            own = self._histograms[name]
+            seeds, values, weights = own.seeds, own.values_ns / NANOS_PER_MS, own.counts
+        if not len(values):
             return None
         buckets, columns = np.unique(values, return_inverse=True)
-        counts = np.zeros((len(self._seeds), len(buckets)))
-        places = np.array([self._seeds[seed] for seed in rows["seed"].to_list()])
-        np.add.at(counts, (places, columns), weights)
-        return counts, buckets
+        places = self._order[np.searchsorted(self._seeds, seeds)] * len(buckets) + columns
+        counts = np.bincount(places, weights, len(self._seeds) * len(buckets))
+        return counts.reshape(len(self._seeds), len(buckets)), buckets
 
 
 def _percentiles(

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ MS_PER_SECOND = 1e3
 NANOS_PER_MS = 1e6
 # A scenario and an AQM.
 _Key: TypeAlias = tuple[object, ...]
+_Numbers: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,16 @@ def _histograms(frame: pl.DataFrame) -> dict[_Key, dict[str, _Histogram]]:
 class _Histogram:
     """A histogram of all runs of an AQM in a scenario: seed, middle and count of each bucket."""
 
-    seeds: Reals
-    values_ns: Reals
-    counts: Reals
+    seeds: _Numbers
+    values_ns: _Numbers
+    counts: _Numbers
 
 
 class _Pool:
     """Histograms of one AQM, one row per run, combined when first needed."""
 
     def __init__(
-        self, histograms: Mapping[str, _Histogram], flows: Callable[[], pl.DataFrame | None], seeds: Reals
+        self, histograms: Mapping[str, _Histogram], flows: Callable[[], pl.DataFrame | None], seeds: _Numbers
     ) -> None:
         self._histograms = histograms
         self._flows = flows
@@ -130,7 +131,7 @@ class _Pool:
             return None
         buckets, columns = np.unique(values, return_inverse=True)
         places = self._order[np.searchsorted(self._seeds, seeds)] * len(buckets) + columns
-        counts = np.bincount(places, weights, len(self._seeds) * len(buckets))
+        counts: Reals = np.asarray(np.bincount(places, weights, len(self._seeds) * len(buckets)), dtype=float)
         return counts.reshape(len(self._seeds), len(buckets)), buckets
 
 

@@ -148,10 +148,13 @@ def find(name: str) -> Discipline:
         InputError: for an unknown name, with the nearest known one.
 
     """
-    known = Spec.parse(name).name
-    listed = (discipline for discipline in _all() if discipline.name == known)
-    # Those in Python, and that of environments, are in no list.
-    return next(listed, None) or _discipline(json.loads(_native.discipline_of(known)))
+    return _one(_native.discipline_of(Spec.parse(name).name))
+
+
+@functools.cache
+def _one(text: str) -> Discipline:
+    """Return a discipline as it is declared; one in Python may be declared anew."""
+    return _discipline(json.loads(text))
 
 
 def marks(spec: Spec) -> bool:

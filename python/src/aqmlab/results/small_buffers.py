@@ -69,16 +69,18 @@ def _small_buffers(points: Sequence[Mapping[str, Any]], frames: Frames) -> Itera
     ):
         return
     goodputs = {(point, aqm): value for point, aqm, value in _means(runs).iter_rows()}
-    laws = {one.name: one for one in (*registry.disciplines(), *registry.of_papers()) if _is_law(one)}
     for point, entry in enumerate(points):
         contestants, buffer = entry["scenario"]["aqm"], entry["scenario"]["buffer"]
         own = {aqm["label"]: goodputs.get((point, aqm["label"])) or 0.0 for aqm in contestants}
         best = max(own, key=lambda label: own[label])
         for aqm in contestants:
-            label, law = aqm["label"], laws.get(aqm["name"])
+            label = aqm["label"]
             # One with a limit of its own has the one that the user chose.
             is_given = aqm["params"].get("limit") != buffer or "limit" in label.split()
-            if law is None or is_given or own[label] >= (1.0 - LOST) * own[best]:
+            if is_given or own[label] >= (1.0 - LOST) * own[best]:
+                continue
+            law = _law(aqm["name"])
+            if law is None:
                 continue
             default = next(one.default for one in law.params if one.name == "limit")
             if _is_far(buffer, default) and _overflows(queues, point, aqm):
@@ -90,9 +92,10 @@ def _means(runs: pl.DataFrame) -> pl.DataFrame:
     return runs.group_by("point", "aqm").agg(pl.col(GOODPUT).mean())
 
 
-def _is_law(one: Discipline) -> bool:
-    """Whether a discipline has a law, which a full buffer may mislead, and a limit of its own."""
-    return bool(one.traits["signals"]) and one.has_limit
+def _law(name: str) -> Discipline | None:
+    """Return a discipline of the list that has a law, which a full buffer may mislead, and a limit of its own."""
+    listed = (one for one in (*registry.disciplines(), *registry.of_papers()) if one.name == name)
+    return next((one for one in listed if one.traits["signals"] and one.has_limit), None)
 
 
 def _is_far(limit: str, default: str) -> bool:

@@ -25,7 +25,8 @@ def _rules(control: str) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for key in TRANSPORTS[control].keys:
         group, _, rule = key.field.partition(".")
-        if rule:
+        # Sockets of a paper's senders are written where they differ alone.
+        if key.group and key.group.of_profiles:
             read = units.get(key.unit, str)
             found.setdefault(group, {})[rule] = None if key.default is None else read(key.default)
     return found
@@ -62,6 +63,17 @@ def a_flow_spec_gives_every_key_its_default() -> None:
     }
     recovery = group.flows.data()["transport"]["tcp"]["recovery"]
     assert (recovery["ssthresh"], recovery["syn_rto_ns"], recovery["syn_loss"]) == ("flight", 1_000_000_000, True)
+
+
+def sockets_of_papers_senders_are_written_where_they_differ() -> None:
+    group = parse("1*newreno:handshake=on:app.connect=ahead:app.sndbuf=2p:app.arp=off")
+    assert group.flows.data()["socket"] == {"socket": "app", "connect": "ahead", "sndbuf_bytes": 2 * 1448}
+    assert group.short == "1*newreno:handshake=on:app.connect=ahead:app.sndbuf=2p"
+    assert "socket" not in parse("1*newreno").flows.data()
+    with pytest.raises(InputError, match=r"app\.connect=ahead needs handshake=on"):
+        parse("1*newreno:app.connect=ahead")
+    with pytest.raises(InputError, match=r"'listen' is now 'app\.listen': write app\.listen=1s"):
+        parse("1*newreno:listen=1s")
 
 
 def given_keys_replace_defaults() -> None:

@@ -124,6 +124,11 @@ def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
             "cubic with everything",
             "3*cubic:slow_start.hystart=plusplus:recovery.prr=on:recovery.rack=on:handshake=on:recovery.eifel=on:acks.quickack=16:pacing=on",
         ),
+        (
+            "sockets of papers' senders",
+            "4*onoff:rate=4mbit:on=200ms:off=100ms:transport=newreno:handshake=on:recovery.syn_rto=3s:recovery.syn_loss=off"
+            ":app.connect=ahead:app.arp=7ms:app.listen=1s:app.sndbuf=131072b:app.write=724b",
+        ),
         ("poisson tcp", "2*poisson:rate=6mbit:transport=cubic"),
         ("quinn in streams", "2*quinn:streams=3:size=2mb"),
         ("quinn's newreno without ecn", "2*quinn:cc=newreno:ecn=off:mtud=off"),

@@ -9,9 +9,10 @@
 //!
 //! - [`DISCIPLINES`]: dAQM as its authors' program does it, and with the other choices that its paper leaves open.
 //! - [`RATE_CONTROLS`]: PMQECN's sender, and the senders that its authors ran.
+//! - [`SOCKETS`]: how dAQM's senders use theirs, in ns-3.
 //! - [`PROGRAMS`]: PMQECN's program of a switch, with its model and optimizer.
 //! - [`OBSERVERS`]: measurements of authors' programs, which a scenario asks for (`observe`), and their metrics.
-//! - [`EXTENSION`]: the last three, as the simulator takes them, for [`Inputs::add_extension`].
+//! - [`EXTENSION`]: all but the disciplines, as the simulator takes them, for [`Inputs::add_extension`].
 //!
 //! [`Inputs::add_extension`]: aqm_sim::scenario::inputs::Inputs::add_extension
 
@@ -28,6 +29,7 @@ use aqm_core::params::{ParamError, same_name};
 use aqm_core::spec::{Spec, SpecError};
 use aqm_sim::extension::Extension;
 use aqm_sim::switch::declaration;
+use aqm_sim::transport::socket;
 use aqm_sim::{observer, rate_control};
 
 /// Rate controls, in the order of listings.
@@ -85,6 +87,9 @@ pub fn renamed(error: &SpecError) -> Option<String> {
     (has(param) || has(flag)).then(|| "daqm_artifact has it".to_owned())
 }
 
+/// Sockets of flows over TCP.
+pub static SOCKETS: &[&socket::Info] = &[&daqm_artifact::socket::INFO];
+
 /// Programs of switches, in the order of listings.
 pub static PROGRAMS: &[&declaration::Info] = &[&pmqecn::data_plane::INFO];
 
@@ -97,5 +102,6 @@ pub static EXTENSION: Extension = Extension {
     rate_controls: RATE_CONTROLS,
     programs: PROGRAMS,
     observers: OBSERVERS,
+    sockets: SOCKETS,
     ..Extension::NOTHING
 };

@@ -16,6 +16,7 @@ fn scenario(observe: &[&str]) -> Scenario {
         count: 1,
         start_ns: (0, 0),
         spacing_ns: 0,
+        socket: None,
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),

@@ -19,6 +19,7 @@ fn scenario(control: &str, count: u32, size_bytes: Option<u64>) -> Scenario {
         count,
         start_ns: (0, 0),
         spacing_ns: 0,
+        socket: None,
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),

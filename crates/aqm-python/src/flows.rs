@@ -9,7 +9,7 @@ use aqm_scenario::flows::{
 };
 use aqm_sim::rate_control::{self};
 use aqm_sim::traffic::{BULK, COMMON, SourceKind, Takes};
-use aqm_sim::transport::{GROUPS, PROFILES, Relation};
+use aqm_sim::transport::{GROUPS, PROFILES, Relation, socket};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -21,6 +21,7 @@ pub(crate) fn catalogue() -> Catalogue {
         aqm_papers::EXTENSION.rate_controls.iter().copied(),
         stacks().iter().map(|stack| stack.info()),
     )
+    .with_sockets(aqm_papers::EXTENSION.sockets)
 }
 
 /// Resolves flow specs that stand together; `files` places and reads the files that they name. Returns JSON.
@@ -66,6 +67,7 @@ pub(crate) fn described(group: &Group) -> Value {
         "dscp": value("dscp"),
         "transport": tree(group.transport_tree()),
         "source": tree(group.source_tree()),
+        "socket": group.socket_tree().map(tree),
     })
 }
 
@@ -129,11 +131,15 @@ pub(crate) fn flows() -> String {
     json!({
         "common": keys(COMMON),
         "bulk": keys(BULK),
-        "transports": known.transports().iter().map(transport).collect::<Value>(),
+        "transports": known.transports().iter().map(|one| transport(one, known.sockets())).collect::<Value>(),
         "profiles": PROFILES.iter().map(|one| profile(one.name, one.source, one.values())).collect::<Value>(),
         "groups": GROUPS
             .iter()
-            .map(|one| json!({"name": one.name, "summary": one.summary, "of_profiles": one.of_profiles}))
+            .map(|one| (one.name, one.summary, true))
+            .chain(known.sockets().iter().map(|one| (one.name, one.summary, false)))
+            .map(|(name, summary, of_profiles)| {
+                json!({"name": name, "summary": summary, "of_profiles": of_profiles})
+            })
             .collect::<Value>(),
         "renamed": RENAMED
             .iter()
@@ -144,7 +150,9 @@ pub(crate) fn flows() -> String {
     .to_string()
 }
 
-fn transport(one: &Transport) -> Value {
+fn transport(one: &Transport, sockets: &[&'static socket::Info]) -> Value {
+    let sockets = if matches!(one, Transport::Tcp(_)) { sockets } else { &[] };
+    let of_sockets = sockets.iter().flat_map(|info| info.keys).map(Key::from);
     let (reference, carries, extension) = match one {
         Transport::Udp => ("RFC 768", true, ""),
         Transport::Tcp(info) => (info.reference, info.carries, ""),
@@ -173,11 +181,11 @@ fn transport(one: &Transport) -> Value {
         "summary": one.summary(),
         "reference": reference,
         "carries": carries,
-        "keys": one.keys().iter().map(key).collect::<Value>(),
+        "keys": one.keys().into_iter().chain(of_sockets).map(|one| key(&one)).collect::<Value>(),
         "sets": texts(one.sets()),
         "only": only,
         "must": one.must(),
-        "relations": one.relations().map(relation).collect::<Value>(),
+        "relations": one.relations().chain(sockets.iter().flat_map(|info| info.relations)).map(relation).collect::<Value>(),
         "profiles": own.iter().map(|one| profile(one.name, one.source, one.values.iter())).collect::<Value>(),
         "by_profile": by_profile,
     })

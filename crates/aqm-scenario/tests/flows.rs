@@ -1,10 +1,13 @@
 //! Every kind of flow as text: printing and reading are inverse, in full and with what differs from the default alone.
 
 use aqm_core::input_error::InputError;
-use aqm_core::params::Kind;
+use aqm_core::params::{Kind, ParamSpec, Value};
 use aqm_core::random::Random;
+use aqm_core::units::Span;
 use aqm_scenario::flows::{Catalogue, Group, Key, NoFiles, RENAMED, parse};
 use aqm_sim::traffic::Takes;
+use aqm_sim::transport::{Relation, socket};
+use serde_json::json;
 
 /// A value that every key of these names takes.
 const EXAMPLES: [(&str, &str); 8] = [
@@ -111,7 +114,8 @@ fn an_old_key_is_answered_with_the_new_one_and_its_value() {
     let keys = known.kind("cubic").unwrap().keys(None);
     let renamed: Vec<_> = RENAMED.iter().filter(|one| one.old != one.new).collect();
     assert_eq!((RENAMED.len(), renamed.len()), (52, 32));
-    for one in RENAMED {
+    // Those of a package's sockets are known where a host has them.
+    for one in RENAMED.iter().filter(|one| !one.new.starts_with("app.")) {
         let key = keys.iter().find(|key| key.name == one.new).unwrap_or_else(|| panic!("{}", one.new));
         assert!(one.values.iter().all(|(_, new)| key.words.contains(new) || ["on", "off"].contains(new)));
         assert_eq!(keys.iter().any(|key| key.name == one.old), one.old == one.new, "{}", one.old);
@@ -125,6 +129,39 @@ fn an_old_key_is_answered_with_the_new_one_and_its_value() {
         let error = read(&format!("2*cubic:{old}")).unwrap_err();
         assert_eq!(error.to_string(), format!("flows: '2*cubic:{old}': {says}"));
         assert!(says.contains(&format!("'{}'", error.allowed[0])));
+    }
+}
+
+#[test]
+fn keys_of_sockets_are_those_of_a_host_that_has_them() {
+    static INFO: socket::Info = socket::Info {
+        name: "app",
+        summary: "a socket",
+        keys: &[
+            ParamSpec::new("app.listen", Kind::Span, Value::Span(Span::ZERO), (0.0, 1e18), "", ""),
+            ParamSpec::new("app.sndbuf", Kind::Size, Value::Auto, (1.0, 1e18), "", ""),
+        ],
+        relations: &[Relation { given: ("app.listen", "1s"), needs: ("handshake", "on") }],
+        write_bytes: |_| None,
+        build: |_, _| unreachable!("nothing runs here"),
+    };
+    let known = Catalogue::default().with_sockets(&[&INFO]);
+    let of_host = |text: &str| parse(text, &known, &NoFiles);
+    let socket =
+        |text: &str| serde_json::to_value(of_host(text).unwrap().group().unwrap()).unwrap()["socket"].clone();
+    // Of the values only what differs is in the scenario, and nothing where nothing does.
+    assert_eq!(socket("cubic:app.sndbuf=2p"), json!({"socket": "app", "sndbuf_bytes": 2 * 1448}));
+    assert_eq!(socket("cubic:app.listen=off"), json!(null));
+    assert_eq!(of_host("cubic:app.sndbuf=2p").unwrap().short(), "1*cubic:app.sndbuf=2p");
+    let problem = |text: &str| of_host(text).unwrap_err().to_string();
+    assert!(problem("cubic:app.listen=1s").ends_with("app.listen=1s needs handshake=on"));
+    assert!(problem("cubic:listen=1s").ends_with("'listen' is now 'app.listen': write app.listen=1s"));
+    assert!(problem("cbr:app.sndbuf=2p").ends_with("'app.sndbuf' means nothing for cbr over udp"));
+    // They are not offered to those who mistype.
+    assert!(!problem("cubic:app.snbduf=2p").contains("app.sndbuf"));
+    for text in ["cubic:listen=1s", "cubic:app.sndbuf=2p"] {
+        let name = text[6..].split('=').next().unwrap();
+        assert!(read(text).unwrap_err().to_string().contains(&format!("unknown key '{name}'")));
     }
 }
 

@@ -2,6 +2,7 @@
 //! ([`Inputs::add_extension`](crate::scenario::inputs::Inputs::add_extension)).
 
 use crate::switch::declaration;
+use crate::transport::socket;
 use crate::{observer, rate_control};
 use aqm_path::kind::LinkKind;
 
@@ -16,12 +17,20 @@ pub struct Extension {
     pub programs: &'static [&'static declaration::Info],
     /// Observers, with their metrics.
     pub observers: &'static [&'static observer::Info],
+    /// Sockets of flows over TCP.
+    pub sockets: &'static [&'static socket::Info],
     /// Kinds of links.
     pub link_kinds: &'static [&'static LinkKind],
 }
 
 impl Extension {
     /// One that adds nothing, to be filled.
-    pub const NOTHING: Extension =
-        Extension { name: "", rate_controls: &[], programs: &[], observers: &[], link_kinds: &[] };
+    pub const NOTHING: Extension = Extension {
+        name: "",
+        rate_controls: &[],
+        programs: &[],
+        observers: &[],
+        sockets: &[],
+        link_kinds: &[],
+    };
 }

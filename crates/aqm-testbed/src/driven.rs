@@ -208,6 +208,7 @@ fn group(pairs: u32) -> FlowGroup {
         count: pairs,
         start_ns: (0, 0),
         spacing_ns: 0,
+        socket: None,
         rtt_ns: None,
         from: Vec::new(),
         to: Vec::new(),

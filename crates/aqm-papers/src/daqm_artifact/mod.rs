@@ -30,6 +30,7 @@ mod gate;
 mod inspected;
 mod presets;
 mod samples;
+pub(crate) mod socket;
 #[cfg(test)]
 #[path = "../../../aqm-core/src/discipline/testing.rs"]
 mod testing;

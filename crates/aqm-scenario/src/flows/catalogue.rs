@@ -5,6 +5,7 @@ use aqm_core::params::Value;
 use aqm_sim::rate_control::{self, RATE_CONTROLS, RATE_SENDER};
 use aqm_sim::stack;
 use aqm_sim::traffic::{BULK, COMMON, KINDS, Over, SourceKind};
+use aqm_sim::transport::socket;
 use aqm_sim::transport::{self, CONTROLS, GROUPS, PROFILES, Relation, UDP, profile_values, tcp_keys};
 
 /// The key that chooses a profile for all keys of TCP.
@@ -105,7 +106,7 @@ impl Transport {
 
     /// Whether a key chooses the profile of its keys, of all or of a group.
     pub(super) fn has_profile(&self, key: &str) -> bool {
-        let is_group = || GROUPS.iter().any(|group| group.of_profiles && group.name == key);
+        let is_group = || GROUPS.iter().any(|group| group.name == key);
         matches!(self, Transport::Tcp(_)) && (key == PROFILE || is_group())
     }
 
@@ -149,6 +150,8 @@ pub struct Kind {
     source: Option<&'static SourceKind>,
     /// What may carry it, the default first.
     transports: Vec<Transport>,
+    /// Sockets that its connections may have over TCP.
+    sockets: Vec<&'static socket::Info>,
 }
 
 impl Kind {
@@ -206,7 +209,7 @@ impl Kind {
             let words: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
             let about = "whose TCP: sets the defaults of its keys and of the groups below";
             keys.push(Key::choice(PROFILE, words.clone(), RFC, about));
-            for group in GROUPS.iter().filter(|group| group.of_profiles) {
+            for group in GROUPS {
                 keys.push(Key::choice(group.name, words.clone(), RFC, group.summary));
             }
         }
@@ -215,7 +218,15 @@ impl Kind {
                 keys.push(key);
             }
         }
+        if transports.iter().any(|one| matches!(one, Transport::Tcp(_))) {
+            keys.extend(self.sockets.iter().flat_map(|info| info.keys).map(Key::from));
+        }
         keys
+    }
+
+    /// Sockets that its connections may have over TCP.
+    pub fn sockets(&self) -> &[&'static socket::Info] {
+        &self.sockets
     }
 
     /// The default of a key over a transport in profiles; `None` where there is none.
@@ -248,6 +259,7 @@ impl Kind {
 pub struct Catalogue {
     rate_controls: Vec<&'static rate_control::Info>,
     stacks: Vec<&'static stack::Info>,
+    sockets: Vec<&'static socket::Info>,
 }
 
 impl Catalogue {
@@ -262,7 +274,23 @@ impl Catalogue {
         rate_controls: impl IntoIterator<Item = &'static rate_control::Info>,
         stacks: impl IntoIterator<Item = &'static stack::Info>,
     ) -> Catalogue {
-        Catalogue { rate_controls: rate_controls.into_iter().collect(), stacks: stacks.into_iter().collect() }
+        Catalogue {
+            rate_controls: rate_controls.into_iter().collect(),
+            stacks: stacks.into_iter().collect(),
+            sockets: Vec::new(),
+        }
+    }
+
+    /// The same with sockets of flows over TCP.
+    #[must_use]
+    pub fn with_sockets(mut self, sockets: &[&'static socket::Info]) -> Catalogue {
+        self.sockets.extend(sockets);
+        self
+    }
+
+    /// Sockets of flows over TCP.
+    pub fn sockets(&self) -> &[&'static socket::Info] {
+        &self.sockets
     }
 
     /// Every transport, in the order of listings.
@@ -277,9 +305,10 @@ impl Catalogue {
     pub fn kinds(&self) -> Vec<Kind> {
         let all = self.transports();
         let bulk = all.iter().filter(|one| !matches!(one, Transport::Udp));
-        let bulk = bulk.map(|one| Kind { source: None, transports: vec![*one] });
+        let kind = |source, transports| Kind { source, transports, sockets: self.sockets.clone() };
+        let bulk = bulk.map(|one| kind(None, vec![*one]));
         let sources = KINDS.iter().flat_map(|kinds| kinds.iter());
-        let carried = sources.map(|source| Kind { source: Some(source), transports: carriers(source, &all) });
+        let carried = sources.map(|source| kind(Some(source), carriers(source, &all)));
         bulk.chain(carried).collect()
     }
 

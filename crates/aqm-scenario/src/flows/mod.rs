@@ -23,7 +23,8 @@ pub use tree::Tree;
 use aqm_core::input_error::InputError;
 use aqm_core::params::{Value, did_you_mean};
 use aqm_sim::scenario::FlowGroup;
-use aqm_sim::transport::{GROUPS, PROFILES};
+use aqm_sim::transport::PROFILES;
+use aqm_sim::transport::socket::{self, SOCKET};
 use number::Read;
 pub(crate) use number::whole_within;
 use serde_json::json;
@@ -203,13 +204,18 @@ fn given<'a>(
         if value.is_empty() {
             return Err(InputError::value(part, "is not key=value"));
         }
-        let is_known = own.contains(&name)
-            || known.kinds().iter().any(|other| other.keys(None).iter().any(|key| key.name == name));
-        if let Some(error) = renamed::answered(name, value).filter(|_| !own.contains(&name)) {
+        let is_known = |name: &str| {
+            own.contains(&name)
+                || known.kinds().iter().any(|other| other.keys(None).iter().any(|key| key.name == name))
+        };
+        if !own.contains(&name)
+            && let Some(error) = renamed::answered(name, value, is_known)
+        {
             return Err(error);
         }
-        if !is_known {
+        if !is_known(name) {
             // Those of one paper's senders alone are not offered.
+            let is_of_papers = |name: &&str| kind.sockets().iter().any(|info| info.has(name));
             let offered = own.iter().copied().filter(|name| !is_of_papers(name));
             let error = InputError::unknown("key", name, offered);
             let is_direction = ["dir", "direction"].contains(&name);
@@ -221,13 +227,6 @@ fn given<'a>(
         given.push((name, value));
     }
     Ok(given)
-}
-
-/// Whether a key belongs to a group of rules that no profile sets.
-fn is_of_papers(key: &str) -> bool {
-    GROUPS
-        .iter()
-        .any(|group| !group.of_profiles && key.split_once('.').is_some_and(|(name, _)| name == group.name))
 }
 
 fn not_among(key: &str, name: &str, known: Vec<&str>) -> InputError {
@@ -307,6 +306,19 @@ impl Group {
         Tree::one(form, Tree::Table(name.into_iter().chain(self.fields(&self.transport.keys())).collect()))
     }
 
+    /// Its sockets in a scenario, of which only what differs from the defaults is written; none without.
+    pub fn socket_tree(&self) -> Option<Tree> {
+        let differs = |info: &&&socket::Info| self.differing.iter().any(|key| info.has(key));
+        let info = self.kind.sockets().iter().find(differs)?;
+        let own: Vec<Key> =
+            info.keys.iter().filter(|key| self.differing.contains(&key.name)).map(Key::from).collect();
+        let rules = self.fields(&own).into_iter().flat_map(|(_, rules)| match rules {
+            Tree::Table(rules) => rules,
+            _ => Vec::new(),
+        });
+        Some(Tree::one(SOCKET, info.name).and(Tree::Table(rules.collect())))
+    }
+
     /// Its source in a scenario: the form, and the settings by field if it has any.
     pub fn source_tree(&self) -> Tree {
         let (form, constants) = self.kind.source();
@@ -328,7 +340,7 @@ impl Group {
         let nodes = |name: &str| -> Vec<&str> {
             self.text(name).map_or(Vec::new(), |text| text.split('|').collect())
         };
-        let group = json!({
+        let mut group = json!({
             "count": self.count,
             "name": value("name"),
             "start_ns": value("start"),
@@ -341,6 +353,9 @@ impl Group {
             "transport": self.transport_tree().json(),
             "source": self.source_tree().json(),
         });
+        if let Some(socket) = self.socket_tree() {
+            group[SOCKET] = socket.json();
+        }
         FlowGroup::from_json(group).map_err(|error| error.of_option("flows"))
     }
 
@@ -402,7 +417,8 @@ impl Group {
             let problem = format!("{transport} takes {name}={} only{hint}", only.join(" or "));
             return Err(InputError::new(problem).of_value(value).near(value, only.iter().copied()));
         }
-        for relation in self.transport.relations() {
+        let of_sockets = self.kind.sockets().iter().flat_map(|info| info.relations);
+        for relation in self.transport.relations().chain(of_sockets) {
             let ((name, word), (other, wanted)) = (relation.given, relation.needs);
             if is(name, word) && !is(other, wanted) {
                 let what = if word == "on" { name.to_owned() } else { format!("{name}={word}") };

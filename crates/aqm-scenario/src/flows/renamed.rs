@@ -86,9 +86,9 @@ pub static RENAMED: &[Renamed] = &[
     same("ipv6"),
 ];
 
-/// The error about an old name, which gives the new one and the value as it is written now.
-pub(super) fn answered(name: &str, value: &str) -> Option<InputError> {
-    let found = RENAMED.iter().find(|one| one.old == name && one.new != name)?;
+/// The error about an old name, which gives the new one and the value as it is written now, if the host knows that.
+pub(super) fn answered(name: &str, value: &str, is_known: impl Fn(&str) -> bool) -> Option<InputError> {
+    let found = RENAMED.iter().find(|one| one.old == name && one.new != name && is_known(one.new))?;
     let now = found.values.iter().find(|(old, _)| *old == value).map_or(value, |(_, new)| *new);
     let problem = format!("'{name}' is now '{}': write {}={now}", found.new, found.new);
     Some(InputError::new(problem).of_value(name).near(name, [found.new].into_iter()))

@@ -8,6 +8,7 @@ use crate::flows::{Catalogue, Key, Kind, Transport, Tree};
 use aqm_core::params::{Kind as Unit, Value};
 use aqm_sim::traffic::{COMMON, Takes};
 use aqm_sim::transport::GROUPS;
+use aqm_sim::transport::socket::SOCKET;
 use serde_json::{Value as Json, json};
 
 /// Forms of transports that react, each of which has a definition for what all of it have.
@@ -22,7 +23,8 @@ pub(super) fn group(known: &Catalogue) -> Tree {
     let properties = Tree::one("count", positive())
         .and(values(keys))
         .and(Tree::table(ends.into_iter().map(|key| (key.field.as_str(), nodes()))))
-        .and(Tree::table([("transport", transport(known)), ("source", source(known))]));
+        .and(Tree::table([("transport", transport(known)), ("source", source(known))]))
+        .and(sockets(known));
     let required = ["name", "count", "start_ns", "transport", "source"].map(Json::from).to_vec();
     object_of(properties, required)
 }
@@ -89,6 +91,18 @@ fn controlled(one: &Transport, common: &[Key]) -> Tree {
         ("$ref", format!("#/$defs/{form}").into()),
         ("unevaluatedProperties", false.into()),
     ])
+}
+
+/// Sockets of flows over TCP, if the host knows any.
+fn sockets(known: &Catalogue) -> Tree {
+    let own = known.sockets().iter().map(|info| {
+        let name = Tree::one(SOCKET, Tree::one("const", info.name));
+        let keys: Vec<Key> = info.keys.iter().map(Key::from).collect();
+        let rules = keys.iter().filter_map(|key| Some((key.field.split_once('.')?.1, value(key))));
+        described(info.summary).and(object_of(name.and(Tree::table(rules)), vec![SOCKET.into()]))
+    });
+    let own: Vec<Tree> = own.collect();
+    if own.is_empty() { Tree::table([]) } else { Tree::one(SOCKET, one_of(own)) }
 }
 
 fn of_form(known: &Catalogue, form: &str) -> Vec<Transport> {

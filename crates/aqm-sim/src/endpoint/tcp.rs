@@ -1,8 +1,9 @@
 //! Both ends of a TCP connection.
 
+use crate::transport::socket::Socket;
 use crate::transport::{Receiver, Sender, Tcp};
 use aqm_core::random::Random;
-use aqm_core::units::{Span, Time};
+use aqm_core::units::Time;
 
 /// Both ends of a TCP connection, side by side in memory.
 pub(crate) struct Connection {
@@ -13,27 +14,25 @@ pub(crate) struct Connection {
     pub(crate) receiver_timer: Time,
     /// Whether an event waits that lets the sender go on.
     pub(crate) paced: bool,
-    /// Whether the source's first event opens the connection, and no more.
-    pub(crate) connects_ahead: bool,
-    /// From when on SYNs are answered.
-    pub(crate) listens: Time,
-    /// How long the first SYN and the first answer will wait for an address; zero once they have.
-    pub(crate) resolve: [Span; 2],
+    /// The sockets of its ends, where its flow says more of them than that they write and answer.
+    pub(crate) socket: Option<Box<dyn Socket>>,
 }
 
 impl Connection {
     /// A connection with these settings; `random` is what the congestion control may draw from.
-    pub(crate) fn new(settings: &Tcp, random: Random) -> Connection {
-        let app = settings.app();
+    pub(crate) fn new(settings: &Tcp, socket: Option<Box<dyn Socket>>, random: Random) -> Connection {
         Connection {
             sender: Sender::new(settings, random),
             receiver: Receiver::new(settings),
             sender_timer: Time::MAX,
             receiver_timer: Time::MAX,
             paced: false,
-            connects_ahead: app.connects_ahead,
-            listens: Time::ZERO + app.listen,
-            resolve: [app.arp; 2],
+            socket,
         }
+    }
+
+    /// Whether the sender's socket takes `bytes` more of a source that does not wait for room.
+    pub(crate) fn takes(&self, bytes: u64) -> bool {
+        self.socket.as_ref().is_none_or(|socket| socket.takes(self.sender.held(), bytes))
     }
 }

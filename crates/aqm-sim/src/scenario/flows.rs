@@ -31,6 +31,9 @@ pub struct FlowGroup {
     pub to: Vec<String>,
     /// What carries the data.
     pub transport: Transport,
+    /// How the ends of its connections use their sockets, which the run's inputs know; of TCP alone.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "socket")]
+    pub socket: Option<TransportSpec>,
     /// What is sent.
     pub source: Source,
     /// Traffic class of the packets: 0 for the first band or child of a classful scheduler, and so on.
@@ -53,6 +56,7 @@ impl FlowGroup {
             from: Vec::new(),
             to: Vec::new(),
             transport,
+            socket: None,
             source: Source::Bulk { size_bytes: None, stop_ns: None },
             class: 0,
             dscp: 0,
@@ -111,6 +115,29 @@ mod stack {
     }
 }
 
+/// How a scenario writes sockets.
+mod socket {
+    use crate::transport::TransportSpec;
+    use crate::transport::socket::SOCKET;
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        named: &Option<TransportSpec>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match named {
+            Some(named) => named.write(SOCKET, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<TransportSpec>, D::Error> {
+        TransportSpec::read(SOCKET, deserializer).map(Some)
+    }
+}
+
 impl FlowGroup {
     /// How many flows its members have in both directions, at least.
     pub(super) fn connections(&self) -> u64 {
@@ -145,6 +172,11 @@ impl FlowGroup {
                 stop,
                 format_args!("it must not be before the latest start, {start}"),
             ));
+        }
+        if let Some(socket) = &self.socket
+            && !matches!(self.transport, Transport::Tcp(_))
+        {
+            return Err(InputError::value(&socket.name, "is of flows over TCP alone").within("socket"));
         }
         match &self.transport {
             Transport::Udp { packet_bytes, .. } => {

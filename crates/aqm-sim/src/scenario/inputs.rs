@@ -8,6 +8,8 @@ use crate::stack::{self, Stack, StackConfig, TransportSpec};
 use crate::switch::program::ProgramSpec;
 use crate::switch::programs::PROGRAMS;
 use crate::traffic::conversations::{self, Conversation};
+use crate::transport::Tcp;
+use crate::transport::socket::SocketConfig;
 use aqm_core::input_error::InputError;
 use aqm_io::capture::Capture;
 use aqm_io::input_error::InputError as FileError;
@@ -65,6 +67,12 @@ impl Inputs {
         let added = self.extensions.iter().map(|extension| extension.rate_controls);
         let known: Vec<_> = std::iter::once(RATE_CONTROLS).chain(added).flatten().copied().collect();
         RateSender::of(named, &known)
+    }
+
+    /// The sockets that a group of flows over `tcp` names.
+    pub(crate) fn socket(&self, named: &TransportSpec, tcp: &Tcp) -> Result<SocketConfig, InputError> {
+        let known: Vec<_> = self.extensions.iter().flat_map(|extension| extension.sockets).copied().collect();
+        SocketConfig::of(named, &known, tcp)
     }
 
     /// The kind of link that a scenario names, with its parameters.

@@ -6,13 +6,14 @@ use crate::report::RunError;
 use crate::scenario::inputs::Inputs;
 use crate::scenario::{EcnMode, FlowGroup, Tcp, Transport};
 use crate::stack::StackConfig;
+use crate::transport::socket::SocketConfig;
 
 /// A transport that is ready to be connected.
 pub(crate) enum Carrier<'a> {
     /// UDP, with its packets.
     Udp(u32, EcnMode),
-    /// TCP.
-    Tcp(&'a Tcp),
+    /// TCP, and its sockets where the flow says more of them.
+    Tcp(&'a Tcp, Option<SocketConfig>),
     /// A rate-based sender.
     Rate(RateSender),
     /// A real transport.
@@ -25,7 +26,10 @@ impl Carrier<'_> {
         let refused = |error| RunError::Input(group.refused(error));
         Ok(match &group.transport {
             Transport::Udp { packet_bytes, ecn } => Carrier::Udp(*packet_bytes, *ecn),
-            Transport::Tcp(tcp) => Carrier::Tcp(tcp),
+            Transport::Tcp(tcp) => {
+                let socket = group.socket.as_ref().map(|named| inputs.socket(named, tcp)).transpose();
+                Carrier::Tcp(tcp, socket.map_err(refused)?)
+            }
             Transport::Rate(named) => Carrier::Rate(inputs.rate_sender(named).map_err(refused)?),
             Transport::Stack(named) => Carrier::Stack(inputs.stack_config(named).map_err(refused)?),
         })
@@ -35,7 +39,7 @@ impl Carrier<'_> {
     pub(crate) fn largest_packet(&self) -> u32 {
         match self {
             Carrier::Udp(packet_bytes, _) => *packet_bytes,
-            Carrier::Tcp(tcp) => tcp.mss() + u32::from(TCP_HEADERS + IPV6_EXTRA),
+            Carrier::Tcp(tcp, _) => tcp.mss() + u32::from(TCP_HEADERS + IPV6_EXTRA),
             Carrier::Rate(rated) => rated.packet_bytes(),
             Carrier::Stack(stack) => stack.packet_bytes(),
         }
@@ -44,7 +48,9 @@ impl Carrier<'_> {
     /// Bytes that a source hands over at a time: an IP packet, or a segment's payload unless the flow says otherwise (TCP).
     pub(crate) fn piece(&self) -> u32 {
         match self {
-            Carrier::Tcp(tcp) => tcp.app().write.unwrap_or(tcp.mss()),
+            Carrier::Tcp(tcp, socket) => {
+                socket.as_ref().and_then(SocketConfig::write_bytes).unwrap_or(tcp.mss())
+            }
             other => other.largest_packet(),
         }
     }

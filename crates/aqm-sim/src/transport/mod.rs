@@ -23,6 +23,7 @@ mod rtt;
 mod rules;
 mod scoreboard;
 mod sender;
+pub mod socket;
 mod spec;
 mod tcp;
 #[cfg(test)]

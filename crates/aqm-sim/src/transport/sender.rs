@@ -136,9 +136,9 @@ impl Sender {
         }
     }
 
-    /// Whether the socket takes `bytes` more of a source that does not wait for room.
-    pub(crate) fn has_room(&self, bytes: u64) -> bool {
-        self.stream.written - self.stream.una + bytes <= self.settings.send_buffer
+    /// Bytes that were written and are not acknowledged.
+    pub(crate) fn held(&self) -> u64 {
+        self.stream.written - self.stream.una
     }
 
     /// Whether more data would change nothing until an acknowledgment or a timer comes, all having been sent that may be: a

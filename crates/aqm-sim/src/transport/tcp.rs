@@ -5,7 +5,7 @@ use super::control::{CONTROLS, find};
 use super::ecn::EcnMode;
 use super::feedback::Feedback;
 use super::keys::{relations, tcp_keys};
-use super::rules::{AckRules, AppRules, RecoveryRules, SlowStartRules};
+use super::rules::{AckRules, RecoveryRules, SlowStartRules};
 use super::values::{Values, field, to_json};
 use aqm_core::input_error::InputError;
 use aqm_core::units::Size;
@@ -82,7 +82,7 @@ impl Tcp {
     }
 
     /// Bytes of payload in a size; packets are full segments.
-    pub(crate) fn payload(&self, size: Size) -> u64 {
+    pub fn payload(&self, size: Size) -> u64 {
         match size {
             Size::Bytes(bytes) => bytes,
             Size::Packets(segments) => segments * u64::from(self.mss()),
@@ -102,11 +102,6 @@ impl Tcp {
     /// How its window grows.
     pub(crate) fn slow_start(&self) -> SlowStartRules {
         SlowStartRules::of(&self.values)
-    }
-
-    /// How its application uses the socket.
-    pub(crate) fn app(&self) -> AppRules {
-        AppRules::of(&self.values)
     }
 
     /// Explicit congestion notification.

@@ -135,6 +135,7 @@ def group(found: dict[str, Any]) -> Group:
         dscp=found["dscp"],
         transport=(carrier, carried),
         source=(form, keys),
+        socket=json.loads(found["socket"]) if found["socket"] else None,
     )
     kept = {name: found[name] for name in ("count", "kind", "carrier", "written", "short")}
     return Group(**kept, texts=dict(found["texts"]), flows=flows)

@@ -121,6 +121,7 @@ class Flows:
     Each starts ``spacing_ns`` later than the one before, beside what is drawn from ``start_ns``. ``rtt_ns`` is ``None``
     where the scenario's applies. ``transport`` is ``tcp``, ``udp``, ``rate`` (rate-based
     senders) or ``stack`` (real transports) with its settings;
+    ``socket`` is how the ends of its connections use their sockets, where a paper's program is followed;
     ``source`` is the form of a source (``bulk``, ``cbr``, ...) with its settings. ``sources`` and ``sinks`` are the
     nodes where the flows begin and end; without any, each flow has hosts of its own.
     """
@@ -136,6 +137,7 @@ class Flows:
     spacing_ns: int = 0
     sources: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
+    socket: Settings | None = None
 
     @property
     def congestion_control(self) -> str | None:
@@ -156,7 +158,8 @@ class Flows:
             "transport": {carrier: carried},
             "source": {form: keys} if keys else form,
         }
-        return fixed | _given({"spacing_ns": self.spacing_ns, "from": list(self.sources), "to": list(self.sinks)})
+        ends = {"from": list(self.sources), "to": list(self.sinks)}
+        return fixed | _given({"spacing_ns": self.spacing_ns, **ends, "socket": self.socket})
 
 
 @dataclass(frozen=True)

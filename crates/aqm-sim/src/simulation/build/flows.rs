@@ -254,12 +254,13 @@ impl Member<'_> {
                 let kind = if direction.back { "udp-back" } else { "udp" };
                 (Endpoints::Datagrams, UDP_HEADERS, kind, UDP, ecn.codepoint())
             }
-            Carrier::Tcp(tcp) => {
+            Carrier::Tcp(tcp, socket) => {
                 let headers = TCP_HEADERS + if tcp.flag("ipv6") { IPV6_EXTRA } else { 0 };
                 let syn = if tcp.recovery().ect_syn { tcp.ecn().codepoint() } else { Ecn::NotEct };
                 let settings = if direction.open { tcp.opened() } else { (*tcp).clone() };
                 let kind = if direction.back { "tcp-back" } else { tcp.info().name };
-                let connection = Connection::new(&settings, random);
+                let socket = socket.as_ref().map(|socket| socket.build(&settings));
+                let connection = Connection::new(&settings, socket, random);
                 (Endpoints::Tcp(Box::new(connection)), headers, kind, TCP, syn)
             }
             Carrier::Rate(rated) => {
@@ -324,7 +325,7 @@ impl Member<'_> {
         let ideal = direction.size.map(|size| {
             let headers = u32::from(headers);
             let piece = self.carrier.piece();
-            let payload = if let Carrier::Tcp(_) = self.carrier { piece } else { piece - headers };
+            let payload = if let Carrier::Tcp(..) = self.carrier { piece } else { piece - headers };
             let train = Train::of(size, payload, headers + self.simulation.overhead);
             train.completion(links.map(|link| (link.capacity.mean_rate(), link.delay)))
         });

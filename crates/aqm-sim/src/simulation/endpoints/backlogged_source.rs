@@ -47,7 +47,7 @@ impl Simulation {
         let bytes = u64::from(flow.session.piece);
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         for _ in 0..pieces {
-            if !connection.sender.has_room(bytes) {
+            if !connection.takes(bytes) {
                 return;
             }
             connection.sender.write(bytes);
@@ -57,14 +57,36 @@ impl Simulation {
 
 #[cfg(test)]
 mod tests {
+    use crate::extension::Extension;
     use crate::report::Monitor;
     use crate::reporting::results::report;
     use crate::scenario::inputs::Inputs;
     use crate::scenario::{Scenario, Tcp, Transport};
     use crate::simulation::build::Setup;
+    use crate::transport::socket::{self, Socket};
     use aqm_core::spec::Spec;
     use aqm_core::units::{Span, Time};
     use serde_json::{Value, json};
+
+    /// A socket that holds 20 kB.
+    struct Full;
+
+    impl Socket for Full {
+        fn takes(&self, held: u64, bytes: u64) -> bool {
+            held + bytes <= 20_000
+        }
+    }
+
+    static FULL: socket::Info = socket::Info {
+        name: "full",
+        summary: "a socket that holds 20 kB",
+        keys: &[],
+        relations: &[],
+        write_bytes: |_| None,
+        build: |_, _: &Tcp| Box::new(Full),
+    };
+
+    static EXTENSION: Extension = Extension { sockets: &[&FULL], ..Extension::NOTHING };
 
     /// NewReno with these fields.
     fn newreno(fields: &[(&str, Value)]) -> Value {
@@ -74,17 +96,22 @@ mod tests {
     }
 
     /// Four flows of this transport and source over 1 Mbit/s: the report, and how many pieces are held at its end.
-    fn run(transport: &Value, source: &Value, holds: bool) -> (String, u32) {
-        let flows = json!([{
+    fn run(transport: &Value, is_full: bool, source: &Value, holds: bool) -> (String, u32) {
+        let mut flows = json!([{
             "name": "tcp", "count": 4, "start_ns": [0, 100_000_000], "transport": transport, "source": source,
         }]);
+        if is_full {
+            flows[0]["socket"] = json!({"socket": "full"});
+        }
+        let mut inputs = Inputs::default();
+        inputs.add_extension(&EXTENSION);
         let scenario = json!({
             "aqm": "codel", "capacity": {"rate_bps": 1_000_000}, "rtt_ns": 40_000_000,
             "duration_ns": 6_000_000_000_u64, "warmup_ns": 500_000_000, "sample_ns": 100_000_000, "flows": flows,
         });
         let scenario: Scenario = serde_json::from_value(scenario).unwrap();
         let (aqm, monitor) = (Spec::parse(&scenario.aqm).unwrap(), Monitor::default());
-        let mut setup = Setup::build(&scenario, &aqm, &Inputs::default(), 1, &monitor).unwrap();
+        let mut setup = Setup::build(&scenario, &aqm, &inputs, 1, &monitor).unwrap();
         let simulation = &mut setup.simulation;
         simulation.begin(Time::from_nanos(scenario.warmup_ns), Span::from_nanos(scenario.sample_ns));
         if !holds {
@@ -103,18 +130,15 @@ mod tests {
         let period = json!({"exponential": {"mean": 200_000_000}});
         let on_off = json!({"on_off": {"rate_bps": 2_000_000, "on": period, "off": period}});
         let transports = [
-            newreno(&[]),
-            newreno(&[("sack", json!(false)), ("delack_ns", json!(0))]),
-            newreno(&[
-                ("app", json!({"sndbuf_bytes": 20_000})),
-                ("recovery", json!({"prr": true, "frto": true})),
-            ]),
-            newreno(&[("recovery", json!({"rack": true}))]),
+            (newreno(&[]), false),
+            (newreno(&[("sack", json!(false)), ("delack_ns", json!(0))]), false),
+            (newreno(&[("recovery", json!({"prr": true, "frto": true}))]), true),
+            (newreno(&[("recovery", json!({"rack": true}))]), false),
         ];
         for source in [&steady, &on_off] {
-            let held = transports.each_ref().map(|transport| {
-                let (report, pieces) = run(transport, source, true);
-                assert_eq!((report, 0), run(transport, source, false), "{transport}");
+            let held = transports.each_ref().map(|(transport, is_full)| {
+                let (report, pieces) = run(transport, *is_full, source, true);
+                assert_eq!((report, 0), run(transport, *is_full, source, false), "{transport}");
                 pieces
             });
             assert!(held[..3].iter().any(|pieces| *pieces > 0), "{source}: {held:?}");

@@ -85,13 +85,13 @@ impl Simulation {
         let (message, gap) = source.next();
         match &mut flow.endpoints {
             Endpoints::Tcp(connection) => {
-                if std::mem::take(&mut connection.connects_ahead) {
+                if connection.socket.as_mut().is_some_and(|socket| socket.opens()) {
                     connection.sender.connect();
                     self.pump(index);
                     return Some(now + gap);
                 }
                 let bytes = message.unwrap_or(u64::from(flow.session.piece));
-                if connection.sender.has_room(bytes) {
+                if connection.takes(bytes) {
                     connection.sender.write(bytes);
                 }
                 self.pump(index);

@@ -146,7 +146,7 @@ impl Simulation {
     fn send_syn(&mut self, number: usize) {
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-        let wait = std::mem::take(&mut connection.resolve[0]);
+        let wait = connection.socket.as_mut().map_or(Span::ZERO, |socket| socket.wait(false));
         flow.session.ledger.sent.control += 1;
         let packet = Packet {
             flow: number as u32,
@@ -167,8 +167,10 @@ impl Simulation {
         let flow = &mut self.flows[number];
         flow.session.ledger.received.control += 1;
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
-        let wait = std::mem::take(&mut connection.resolve[1]);
-        let listens = self.shared.now >= connection.listens;
+        let (wait, listens) = connection
+            .socket
+            .as_mut()
+            .map_or((Span::ZERO, true), |socket| (socket.wait(true), socket.listens(self.shared.now)));
         flow.session.ledger.sent.control += 1;
         let packet = Packet {
             flow: number as u32,

@@ -9,7 +9,6 @@ pub(super) const GROUP: Group = Group {
     name: "acks",
     summary: "when the receiver acknowledges",
     keys: KEYS,
-    of_profiles: true,
     relations: &[],
     linux: &[
         ("acks.delack_max", Value::Span(Span::from_millis(200))),

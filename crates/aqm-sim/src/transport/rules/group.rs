@@ -15,8 +15,6 @@ pub struct Group {
     pub summary: &'static str,
     /// Its keys.
     pub keys: &'static [ParamSpec],
-    /// Whether a profile sets it; if not, only one paper's senders do.
-    pub of_profiles: bool,
     /// Values of its keys that need values of other keys.
     pub(in crate::transport) relations: &'static [Relation],
     /// How Linux and ns-3 set its keys.

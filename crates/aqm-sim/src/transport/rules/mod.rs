@@ -4,17 +4,15 @@
 //! profiles it is in the group's file alone; the code that follows it asks the struct.
 
 mod acks;
-mod app;
 mod group;
 mod recovery;
 mod slow_start;
 
 pub(crate) use acks::AckRules;
-pub(crate) use app::AppRules;
 pub use group::Group;
 pub(super) use group::Settings;
 pub(crate) use recovery::{RecoveryRules, Reduced};
 pub(crate) use slow_start::{HyStartRule, SlowStartRules};
 
 /// Every group.
-pub static GROUPS: &[Group] = &[recovery::GROUP, acks::GROUP, slow_start::GROUP, app::GROUP];
+pub static GROUPS: &[Group] = &[recovery::GROUP, acks::GROUP, slow_start::GROUP];

@@ -11,7 +11,6 @@ pub(super) const GROUP: Group = Group {
     name: "recovery",
     summary: "how losses are found and repaired, and what they cost",
     keys: KEYS,
-    of_profiles: true,
     relations: &[
         Relation { given: ("recovery.rack", "on"), needs: SACK },
         Relation { given: ("recovery.reenter", "on"), needs: SACK },

@@ -9,7 +9,6 @@ pub(super) const GROUP: Group = Group {
     name: "slow_start",
     summary: "how the window grows, and when slow start ends",
     keys: KEYS,
-    of_profiles: true,
     relations: &[],
     linux: &[("slow_start.abc_limit", Value::Count(0)), ("slow_start.acked_sacked", Value::Flag(true))],
     ns3: &[],

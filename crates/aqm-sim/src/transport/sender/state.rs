@@ -16,8 +16,6 @@ pub(super) struct Settings {
     pub(super) feedback: Feedback,
     /// The receiver's window, bytes.
     pub(super) window_cap: u64,
-    /// What the socket holds, bytes.
-    pub(super) send_buffer: u64,
     /// How losses are found and repaired, and what they cost.
     pub(super) recovery: RecoveryRules,
     /// Whether the window grows by what was delivered, wherever it lies.
@@ -33,7 +31,6 @@ impl Settings {
             sack: tcp.flag("sack"),
             feedback: tcp.feedback(),
             window_cap: tcp.window_bytes().unwrap_or(u64::MAX),
-            send_buffer: tcp.app().sndbuf.map_or(u64::MAX, |size| tcp.payload(size)),
             recovery: tcp.recovery(),
             grows_by_delivered: tcp.slow_start().acked_sacked,
             restarts: true,

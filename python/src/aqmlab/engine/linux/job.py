@@ -248,7 +248,9 @@ def _settings(group: Flows) -> dict[str, Any]:
     for name, value in group.transport[1].items():
         # The rules of a group are a table.
         carried |= {f"{name}.{rule}": one for rule, one in value.items()} if isinstance(value, dict) else {name: value}
-    return {**group.data(), **carried, **group.source[1]}
+    socket = dict(group.socket or {})
+    of_paper = {f"{socket['socket']}.{rule}": value for rule, value in socket.items()} if socket else {}
+    return {**group.data(), **carried, **of_paper, **group.source[1]}
 
 
 def _untold(group: Flows) -> str:

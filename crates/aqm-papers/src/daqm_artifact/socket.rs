@@ -1,21 +1,20 @@
-//! How an application uses its socket. Only the senders of one paper's program (dAQM's, in ns-3) differ here from all
-//! others, so lists and help for the field leave these keys out.
+//! The sockets of the authors' senders: ns-3's OnOffApplication and PacketSink, and the addresses that their hosts look for.
 
-use super::group::Group;
-use crate::transport::relation::Relation;
-use crate::transport::values::Values;
 use aqm_core::choices;
 use aqm_core::params::{Kind, ParamSpec, Value};
-use aqm_core::units::{Size, Span};
+use aqm_core::units::{Span, Time};
+use aqm_sim::scenario::Tcp;
+use aqm_sim::transport::socket::{Info, Socket};
+use aqm_sim::transport::{Relation, Values};
 
-pub(super) const GROUP: Group = Group {
+/// The registry entry.
+pub(crate) static INFO: Info = Info {
     name: "app",
     summary: "ns-3's OnOffApplication and its socket",
     keys: KEYS,
-    of_profiles: false,
     relations: &[Relation { given: ("app.connect", Connect::Ahead.word()), needs: ("handshake", "on") }],
-    linux: &[],
-    ns3: &[],
+    write_bytes: |values| values.bytes("app.write").map(|bytes| bytes.as_u64() as u32),
+    build: |values, tcp| Box::new(OnOff::new(values, tcp)),
 };
 
 choices! {
@@ -68,25 +67,41 @@ const KEYS: &[ParamSpec] = &[
     .or_auto("no limit"),
 ];
 
-/// How the application of a connection uses its socket.
-#[derive(Clone, Debug)]
-pub(crate) struct AppRules {
-    pub(crate) connects_ahead: bool,
-    pub(crate) listen: Span,
-    pub(crate) arp: Span,
-    /// Bytes of a write, if it is no full segment.
-    pub(crate) write: Option<u32>,
-    pub(crate) sndbuf: Option<Size>,
+/// The sockets of one connection.
+struct OnOff {
+    /// Whether the source's next event opens the connection.
+    connects_ahead: bool,
+    listen: Time,
+    /// How long the first SYN and the first answer will wait for an address; zero once they have.
+    arp: [Span; 2],
+    sndbuf: u64,
 }
 
-impl AppRules {
-    pub(crate) fn of(values: &Values) -> AppRules {
-        AppRules {
+impl OnOff {
+    fn new(values: &Values, tcp: &Tcp) -> OnOff {
+        OnOff {
             connects_ahead: values.choice::<Connect>("app.connect") == Connect::Ahead,
-            listen: values.span("app.listen"),
-            arp: values.span("app.arp"),
-            write: values.bytes("app.write").map(|bytes| bytes.as_u64() as u32),
-            sndbuf: values.size("app.sndbuf"),
+            listen: Time::ZERO + values.span("app.listen"),
+            arp: [values.span("app.arp"); 2],
+            sndbuf: values.size("app.sndbuf").map_or(u64::MAX, |size| tcp.payload(size)),
         }
+    }
+}
+
+impl Socket for OnOff {
+    fn opens(&mut self) -> bool {
+        std::mem::take(&mut self.connects_ahead)
+    }
+
+    fn wait(&mut self, is_answer: bool) -> Span {
+        std::mem::take(&mut self.arp[usize::from(is_answer)])
+    }
+
+    fn listens(&self, now: Time) -> bool {
+        now >= self.listen
+    }
+
+    fn takes(&self, held: u64, bytes: u64) -> bool {
+        held + bytes <= self.sndbuf
     }
 }

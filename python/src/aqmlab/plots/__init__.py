@@ -246,7 +246,7 @@ class Plotter:
 def _figure(
     kind: FigureKind, curves: Sequence[Curve], column: str | None, name: str, *, is_faceted: bool = True
 ) -> Figure:
-    drawn = [curve for curve in curves if not curve.runs.is_empty()]
+    drawn = [curve for curve in curves if curve.count]
     if not drawn:
         raise InputError("there is nothing to draw: no run is finished")
     column = column or at_fullest(drawn[0].result, drawn[0].point, kind.column)

@@ -39,6 +39,11 @@ class Curve:
         return ", ".join(self.result.points[self.point].values()) or self.facet
 
     @property
+    def count(self) -> int:
+        """How many finished runs it has."""
+        return self.result.run_counts.get((self.point, self.aqm), 0)
+
+    @property
     def runs(self) -> pl.DataFrame:
         """The finished runs."""
         return self.of(self.result.runs)
@@ -94,7 +99,7 @@ def caption(curves: Sequence[Curve]) -> str:
         return " or ".join(dict.fromkeys(_setting(name, curve.result.scenarios[curve.point]) for curve in own))
 
     traffic = " or ".join(dict.fromkeys(_traffic(curve.result.scenarios[curve.point]) for curve in own))
-    counts = sorted({len(curve.runs) for curve in curves})
+    counts = sorted({curve.count for curve in curves})
     seeds = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
     warmup = " or ".join(dict.fromkeys(_warmup(curve) for curve in own))
     link = [f"{setting('rate')}{setting('topology')}", setting("rtt") and f"{setting('rtt')} base RTT"]

@@ -24,7 +24,7 @@ WIDE = 30.0
 
 def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     results = {id(curve.result): curve.result for curve in curves}
-    known = sorted({name for result in results.values() for name in result.series["name"].unique()})
+    known = sorted({name for result in results.values() for name in result.series_names})
     if not known:
         raise InputError("timeseries: the runs have no time series: they are shorter than the period of one")
     if column not in known:
@@ -50,7 +50,7 @@ def _series(curves: Sequence[Curve], names: Sequence[str]) -> list[pl.DataFrame]
     chosen: dict[int, pl.DataFrame] = {}
     for curve in curves:
         if id(curve.result) not in chosen:
-            chosen[id(curve.result)] = curve.result.series.filter(pl.col("name").is_in(names))
+            chosen[id(curve.result)] = curve.result.series_of(names)
     return [curve.of(chosen[id(curve.result)]) for curve in curves]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ TIMES = 300
 # Series of the whole that are shown, beside the groups' goodput and the disciplines' own variables.
 CARRIED = "throughput_mbit"
 SERIES = ("qdelay_ms", "queue_packets", "goodput_mbit", CARRIED, "drops", "marks", "jain_index", "rtt_ms")
+# Beside them the variables of disciplines, and what groups get and ports hold.
+PARTS = re.compile(r"probe\..*|class\..*\.goodput_mbit|port\..*\.qdelay_ms")
 TITLES = {"qdelay": "Queue delay", "owd": "One-way delay", "pdv": "Delay variation", "ping": "Ping"}
 
 
@@ -117,10 +120,8 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
     """Return each series, averaged over the seeds and over neighbours."""
     has_goodput = "goodput_mbit" in result.runs.columns
     whole = [name for name in SERIES if result.shows(point, name) and (name != CARRIED or not has_goodput)]
-    wanted = pl.col("name").is_in(whole) | pl.col("name").str.contains(
-        r"^(probe\..*|class\..*\.goodput_mbit|port\..*\.qdelay_ms)$"
-    )
-    rows = result.series.filter((pl.col("point") == point) & wanted)
+    wanted = [name for name in result.series_names if name in whole or PARTS.fullmatch(name)]
+    rows = result.series_of(wanted).filter(pl.col("point") == point)
     if rows.is_empty():
         return []
     end = float(rows["time_s"].to_numpy().max())
@@ -136,8 +137,8 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
     rank = {name: place for place, name in enumerate(SERIES)}
     found = []
     for name in sorted(names, key=lambda name: (rank.get(name, len(rank)), name)):
-        known = [part["value"].fill_nan(None).drop_nulls().to_numpy() for (of, _), part in parts.items() if of == name]
-        largest = max(float(values.max(initial=0.0)) for values in known)
+        known = [part["value"].to_numpy() for (of, _), part in parts.items() if of == name]
+        largest = max(float(np.fmax.reduce(values, initial=0.0)) for values in known)
         title, factor = Axis(_series_title(name)).readable(largest)
         lines: list[list[float | None] | None] = []
         for aqm in result.aqms:
@@ -146,7 +147,7 @@ def _series(result: Result, point: int) -> list[dict[str, Any]]:
                 lines.append(None)
                 continue
             values = np.full(count, np.nan)
-            values[part["bin"].to_numpy()] = part["value"].fill_null(np.nan).to_numpy() * factor
+            values[part["bin"].to_numpy()] = part["value"].to_numpy() * factor
             lines.append(short(values))
         found.append({"name": name, "title": title, "x": short((np.arange(count) + 0.5) * step), "y": lines})
     return found
@@ -164,7 +165,7 @@ def _runs(result: Result, point: int) -> list[dict[str, Any]]:
     parts = runs.partition_by("aqm", as_dict=True, maintain_order=True)
     found = []
     for name in result.frames.metrics:
-        if runs[name].drop_nulls().is_empty():
+        if runs[name].null_count() == len(runs):
             continue
         metric = metrics.find(name)
         title, factor = Axis(metric.title).readable(float(np.nanmax(runs[name].cast(pl.Float64).to_numpy())))

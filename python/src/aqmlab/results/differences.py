@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aqmlab.results.frames import Frames
+from aqmlab.results.frames import Frames, contestants
 from aqmlab.results.marks import MEANINGS, SAME, UNDECIDED
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Difference
@@ -78,11 +78,11 @@ def family(
     """
     found: list[tuple[Comparison, Outlier | None]] = []
     names = [name for name in dict.fromkeys(names) if name in frames.runs.columns]
+    runs = frames.runs.select("point", "aqm", "seed", *names).sort("seed", maintain_order=True)
+    columns = runs.drop("point", "aqm").to_dict(as_series=False)
     parts = {
-        key: part.sort("seed").to_dict(as_series=False)
-        for key, part in frames.runs.select("point", "aqm", "seed", *names)
-        .partition_by("point", "aqm", as_dict=True, maintain_order=True)
-        .items()
+        key: {name: [values[row] for row in rows] for name, values in columns.items()}
+        for key, rows in contestants(runs).items()
     }
     for point in points:
         shown = [name for name in names if shows(point, name)]

@@ -109,6 +109,19 @@ def of_metrics(done: Sequence[FinishedRun]) -> Frames:
     return Frames(runs=_runs(done), **empty)
 
 
+def contestants(runs: pl.DataFrame) -> dict[tuple[object, ...], list[int]]:
+    """Return the rows of each scenario and AQM, by number: a frame for each takes longer than what is made of it.
+
+    >>> contestants(pl.DataFrame({"point": [0, 0, 0], "aqm": ["fifo", "codel", "fifo"]}))
+    {(0, 'fifo'): [0, 2], (0, 'codel'): [1]}
+
+    """
+    found: dict[tuple[object, ...], list[int]] = {}
+    for row, key in enumerate(runs.select("point", "aqm").rows()):
+        found.setdefault(key, []).append(row)
+    return found
+
+
 def _counts(dtype: pl.DataType) -> bool:
     return dtype.is_float() or dtype.is_integer()
 

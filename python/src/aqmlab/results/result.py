@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import polars as pl
 from aqmlab.results import differences, directions, fairness, ranking
 from aqmlab.results import summary as _summary
 from aqmlab.results.differences import Comparison
-from aqmlab.results.frames import Frames, plain
+from aqmlab.results.frames import Frames, contestants, plain
 from aqmlab.results.ranking import Ranking
 from aqmlab.results.summary import Row
 from aqmlab.vocabulary.units import parse_span
@@ -101,6 +101,22 @@ class Result:
     def series(self) -> pl.DataFrame:
         """Time series in long form: `time_s`, `name`, `value`."""
         return plain(self.frames.series)
+
+    @functools.cached_property
+    def series_names(self) -> list[str]:
+        """The names of the time series in the order of the alphabet."""
+        return sorted(plain(self.frames.series.select(pl.col("name").unique())).to_series().to_list())
+
+    def series_of(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the time series of some names: often a few of millions of samples, whose texts are still coded."""
+        frame = self.frames.series
+        present = pl.Series([name for name in names if name in self.series_names], dtype=frame.schema["name"])
+        return plain(frame.filter(pl.col("name").is_in(present.implode())))
+
+    @functools.cached_property
+    def run_counts(self) -> dict[tuple[object, ...], int]:
+        """How many runs of each scenario and AQM are finished; those that have none are missing."""
+        return {key: len(rows) for key, rows in contestants(self.runs).items()}
 
     @property
     def queues(self) -> pl.DataFrame:

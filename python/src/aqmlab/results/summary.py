@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from aqmlab._native import bucket_width_ns
-from aqmlab.results.frames import Frames
+from aqmlab.results.frames import Frames, contestants
 from aqmlab.stats import statistics
 from aqmlab.stats.statistics import Estimate, Reals
 from aqmlab.vocabulary import metrics
@@ -42,11 +42,8 @@ def summarise(frames: Frames, points: Sequence[int], aqms: Sequence[str]) -> lis
     """Return every metric of every AQM with its 95 % interval over the seeds."""
     rows = []
     known = {name: metrics.find(name) for name in frames.metrics}
-    # Lists and arrays: a frame for each scenario, AQM and name takes longer than all statistics.
     columns = frames.runs.select("seed", *known).to_dict(as_series=False)
-    runs: dict[_Key, list[int]] = {}
-    for row, key in enumerate(frames.runs.select("point", "aqm").rows()):
-        runs.setdefault(key, []).append(row)
+    runs = contestants(frames.runs)
     histograms = _histograms(frames.histograms)
     flows = functools.cache(lambda: frames.flows.partition_by("point", "aqm", as_dict=True, maintain_order=True))
     for point in points:

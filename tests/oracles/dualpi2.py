@@ -1,6 +1,6 @@
 """DualPI2 from the pseudocode of RFC 9332 appendix A: figures 2 to 5, 7 and 8.
 
-Assumptions of `discipline/dualpi2.rs`: likelihoods above one count as one; with `signals lot` (Linux) the trace's
+Assumptions of `discipline/dualpi2`: likelihoods above one count as one; with `signals lot` (Linux) the trace's
 random numbers decide, and none is drawn where the outcome is certain; weights by self-clocked tags given on arrival, in
 1/65536 bytes; p' is not used while at most two full packets are queued, nor the ramp for a packet that leaves the L4S
 queue empty (Linux: with it, `step_alone`); once k p' is 1, classic packets are dropped and L4S packets with the same

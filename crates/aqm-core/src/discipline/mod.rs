@@ -87,7 +87,7 @@ pub(crate) use classful::TRAITS as OF_CLASSES;
 /// - A discipline that serves classes skips those in [`Cx::paused`] and keeps their packets. Any other may return a
 ///   packet of a paused class: the caller (the shell or a scheduler) holds it, and asks for no other until its class
 ///   may send. A scheduler with only paused classes returns `None`, and the host asks again when a pause ends. The same
-///   holds for the station of [`Cx::station`].
+///   holds for packets whose next hop is none of [`Cx::next_hop`].
 /// - Time never decreases between calls.
 pub trait Discipline: Send {
     /// A packet arrives.

@@ -1,7 +1,7 @@
 //! tc's text, read by tc's rules and translated: `tc qdisc add|replace|change dev eth0 root ...`, lines of `tc qdisc show`
 //! (with `-s` and `-d`), of `tc class show`, and the JSON of `tc -j`.
 //!
-//! A number without a unit is what it is to tc in its place ([`units`]); every word of a qdisc is in one table ([`kinds`]).
+//! A number without a unit is what it is to tc in its place (`units`); every word of a qdisc is in one table (`kinds`).
 //! A text with several qdiscs has one root, or ends with `use` and a handle or a device. Whatever the text is, time and
 //! memory are bounded by its length, which is bounded.
 

@@ -2,8 +2,8 @@
 //! take days.
 //!
 //! Sources say what they offer ([`Source::offer`](crate::scenario::Source)), the network is the one that would be
-//! simulated, with few flows in place of many ([`streams`]), and what all streams get of it is shared as fluids
-//! ([`sharing`]). Events are then counted hop by hop.
+//! simulated, with few flows in place of many (`streams`), and what all streams get of it is shared as fluids
+//! (`sharing`). Events are then counted hop by hop.
 
 mod sharing;
 mod streams;

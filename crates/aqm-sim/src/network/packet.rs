@@ -99,31 +99,29 @@ impl Default for Slab {
 }
 
 impl Slab {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
-        let id = std::mem::replace(&mut self.freed_last, NO_SLOT);
-        match self.packets.get_mut(id as usize) {
-            Some(slot) => {
-                *slot = packet;
-                id
-            }
-            None => self.insert_anywhere(packet),
+        let id = self.claim();
+        self.packets[id as usize] = packet;
+        id
+    }
+
+    /// A slot that is free.
+    #[inline(always)]
+    fn claim(&mut self) -> PacketId {
+        match std::mem::replace(&mut self.freed_last, NO_SLOT) {
+            NO_SLOT => self.claim_any(),
+            id => id,
         }
     }
 
-    /// The same if no slot was freed since the last packet.
+    /// The same if none was freed since the last packet.
     #[inline(never)]
-    fn insert_anywhere(&mut self, packet: Packet) -> PacketId {
-        match self.free.pop() {
-            Some(id) => {
-                self.packets[id as usize] = packet;
-                id
-            }
-            None => {
-                self.packets.push(packet);
-                (self.packets.len() - 1) as PacketId
-            }
-        }
+    fn claim_any(&mut self) -> PacketId {
+        self.free.pop().unwrap_or_else(|| {
+            self.packets.push(Packet::default());
+            (self.packets.len() - 1) as PacketId
+        })
     }
 
     /// A second packet like this one, with a record of its own where it has one.

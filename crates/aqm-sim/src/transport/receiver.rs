@@ -195,6 +195,7 @@ impl Receiver {
     }
 
     /// A segment arrives. Returns an acknowledgment if one is due at once.
+    #[inline(always)]
     pub(crate) fn on_segment(&mut self, segment: &Segment, now: Time) -> Option<Acknowledgment> {
         let end = segment.seq + u64::from(segment.payload);
         let at_once = if self.is_undisturbed(segment, end) {

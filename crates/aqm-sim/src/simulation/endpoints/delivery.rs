@@ -2,43 +2,50 @@
 
 use crate::endpoint::flow::Endpoints;
 use crate::endpoint::stack::Side;
-use crate::network::packet::{PacketId, Role};
+use crate::network::packet::{Packet, PacketId, Role};
 use crate::simulation::state::Simulation;
-use crate::transport::flags;
 use aqm_core::packet::Ecn;
 use aqm_core::units::Time;
 
 impl Simulation {
     /// A packet has reached the end of its route.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn deliver(&mut self, id: PacketId) {
-        let packet = self.shared.slab[id];
-        match packet.role {
-            Role::Feedback => return self.deliver_feedback(id),
-            Role::Pause => return self.on_pause(id),
-            Role::Data | Role::Ack | Role::Datagram => {}
+        match self.shared.slab[id].role {
+            Role::Data => self.receive_segment(id),
+            Role::Ack => self.receive_acknowledgment(id),
+            Role::Datagram => self.receive_datagram(id),
+            Role::Feedback => self.deliver_feedback(id),
+            Role::Pause => self.on_pause(id),
         }
+    }
+
+    #[inline(never)]
+    fn receive_datagram(&mut self, id: PacketId) {
+        let packet = self.shared.slab[id];
+        if self.take_out(id, &packet) {
+            self.deliver_datagram(packet.flow as usize, packet);
+        }
+    }
+
+    /// Takes a packet out of the network that has come to its endpoint. Answers whether the endpoint has still to read it.
+    #[inline(always)]
+    pub(super) fn take_out(&mut self, id: PacketId, packet: &Packet) -> bool {
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_received(seen));
         }
         if packet.record.is_some() {
             if self.open_record(id) {
-                return;
+                return false;
             }
             self.shared.slab.remove(id);
         } else {
             self.shared.slab.remove_plain(id);
         }
-        let number = packet.flow as usize;
         if packet.ecn == Ecn::Ce {
-            self.shared.metrics.flows[number].marked -= 1;
+            self.shared.metrics.flows[packet.flow as usize].marked -= 1;
         }
-        match packet.role {
-            Role::Ack => self.receive_acknowledgment(number, packet),
-            Role::Data if packet.flags & flags::SYN != 0 => self.answer_syn(number, packet),
-            Role::Data => self.receive_segment(number, packet),
-            _ => self.deliver_datagram(number, packet),
-        }
+        true
     }
 
     /// A packet with a record has reached the end of its route; answers whether that was all of it.

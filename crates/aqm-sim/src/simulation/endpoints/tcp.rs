@@ -2,7 +2,7 @@
 
 use crate::endpoint::flow::Endpoints;
 use crate::endpoint::stack::Side;
-use crate::network::packet::{Packet, Role};
+use crate::network::packet::{Packet, PacketId, Role};
 use crate::simulation::event_queue::{EventKind, Target};
 use crate::simulation::state::Simulation;
 use crate::transport::{Acknowledgment, Segment, flags};
@@ -13,15 +13,21 @@ const SYN_OPTIONS: u32 = 8;
 
 impl Simulation {
     /// The sender takes an acknowledgment, or the answer to its SYN; where no TCP is, what answers datagrams.
-    #[inline(always)]
-    pub(super) fn receive_acknowledgment(&mut self, number: usize, packet: Packet) {
+    #[inline(never)]
+    pub(super) fn receive_acknowledgment(&mut self, id: PacketId) {
         let now = self.shared.now;
+        let packet = self.shared.slab[id];
+        if !self.take_out(id, &packet) {
+            return;
+        }
+        let number = packet.flow as usize;
         if !self.backlogged.is_empty() {
             self.write_backlog(number);
         }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else {
-            return self.deliver_datagram(number, packet);
+            // A copy: what a call refers to is kept in memory, here for all acknowledgments.
+            return self.deliver_datagram(number, Packet { ..packet });
         };
         flow.session.ledger.received.control += 1;
         if packet.flags & flags::RST != 0 {
@@ -52,9 +58,17 @@ impl Simulation {
     }
 
     /// The receiver takes a segment with data.
-    #[inline(always)]
-    pub(super) fn receive_segment(&mut self, number: usize, packet: Packet) {
+    #[inline(never)]
+    pub(super) fn receive_segment(&mut self, id: PacketId) {
         let now = self.shared.now;
+        let packet = self.shared.slab[id];
+        if !self.take_out(id, &packet) {
+            return;
+        }
+        let number = packet.flow as usize;
+        if packet.flags & flags::SYN != 0 {
+            return self.answer_syn(number, packet.stamp);
+        }
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
@@ -163,7 +177,7 @@ impl Simulation {
 
     /// Answers a SYN, as often as it comes, with a refusal while the receiver does not listen yet.
     #[cold]
-    pub(super) fn answer_syn(&mut self, number: usize, syn: Packet) {
+    fn answer_syn(&mut self, number: usize, sent_at: Time) {
         let flow = &mut self.flows[number];
         flow.session.ledger.received.control += 1;
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
@@ -176,7 +190,7 @@ impl Simulation {
             flow: number as u32,
             next: flow.reverse,
             length: u32::from(flow.identity.headers) + SYN_OPTIONS + self.overhead,
-            stamp: syn.stamp,
+            stamp: sent_at,
             role: Role::Ack,
             flags: if listens { flags::SYN | flags::ACK } else { flags::RST | flags::ACK },
             ecn: flow.identity.ecn,

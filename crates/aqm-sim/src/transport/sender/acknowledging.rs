@@ -10,7 +10,7 @@ use aqm_core::units::{Span, Time};
 
 impl Sender {
     /// An acknowledgment arrives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, ack: &Acknowledgment, now: Time) {
         if ack.ack > self.stream.next {
             return;
@@ -115,7 +115,7 @@ impl Sender {
     }
 
     /// What is left of [`on_any`](Self::on_any) then.
-    #[inline]
+    #[inline(always)]
     fn on_next_data(&mut self, ack: &Acknowledgment, now: Time) {
         let flight = self.stream.flight();
         self.stream.una = ack.ack;

@@ -260,6 +260,13 @@ impl Metrics {
         metrics.last_owd = owd;
     }
 
+    /// A sender has measured a round-trip time; zero if it has not.
+    #[inline]
+    pub(crate) fn on_round_trip(&mut self, sample: Span) {
+        self.rtt.0 += sample;
+        self.rtt.1 += u64::from(sample > Span::ZERO);
+    }
+
     /// A sender's sum and number of RTT samples were those, and are these.
     #[inline]
     pub(crate) fn on_round_trips(&mut self, before: (Span, u64), now: (Span, u64)) {

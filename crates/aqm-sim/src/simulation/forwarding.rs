@@ -182,8 +182,9 @@ impl Simulation {
     fn enter(&mut self, port: PortId, packet: Moving) {
         let this = &mut self.ports[port];
         if this.extras.is_none() {
-            let out = this.serialise(packet.length, self.shared.now);
-            return self.launch(port, packet, out);
+            let at = this.serialise(packet.length, self.shared.now) + this.delay;
+            let queue = this.in_flight;
+            return self.fly(port, packet, at, queue);
         }
         this.enter(packet.length);
         match this.device() {
@@ -245,16 +246,16 @@ impl Simulation {
     #[inline(always)]
     fn launch_any(&mut self, port: PortId, id: PacketId, out: Time) {
         let Packet { next: hop, length, .. } = self.shared.slab[id];
-        self.launch(port, Moving { id, length, hop }, out);
+        let this = &self.ports[port];
+        let (at, queue) = (out + this.delay, this.in_flight);
+        self.fly(port, Moving { id, length, hop }, at, queue);
     }
 
-    /// The same where it is known where the packet goes on.
+    /// The same where it is known when the packet arrives, and which queue of packets in flight that wire has.
     #[inline(always)]
-    fn launch(&mut self, mut port: PortId, packet: Moving, out: Time) {
+    fn fly(&mut self, mut port: PortId, packet: Moving, mut at: Time, mut number: u32) {
         let Moving { id, length, mut hop } = packet;
         let ports = self.ports.as_mut_slice();
-        let this = &ports[port];
-        let (mut at, mut number) = (out + this.delay, this.in_flight);
         // The route is at hand: as far as ports share this one's event, the packet goes on at once.
         let next = loop {
             let next = self.shared.routes[hop as usize];
@@ -360,24 +361,23 @@ impl Simulation {
     }
 
     /// What a discipline may know about a packet.
-    #[inline]
+    #[inline(always)]
     fn metadata(&self, id: PacketId, packet: &Packet) -> Metadata {
-        let identity = &self.flows[packet.flow as usize].identity;
         if packet.role == Role::Feedback {
             return self.feedback_metadata(id, packet);
         }
-        let back = packet.role == Role::Ack;
-        Metadata {
+        let identity = &self.flows[packet.flow as usize].identity;
+        let mut metadata = Metadata {
             cookie: u64::from(id),
-            flow: if back { !identity.hash } else { identity.hash },
+            flow: identity.hash,
             arrival: self.shared.now,
-            source: if back { identity.destination } else { identity.source },
-            destination: if back { identity.source } else { identity.destination },
+            source: identity.source,
+            destination: identity.destination,
             length: packet.length,
             tcp: (identity.protocol == TCP).then_some(TcpView {
-                seq: if back { 0 } else { packet.number as u32 },
-                ack: if back { packet.number as u32 } else { packet.sack[0].0 },
-                payload: if back { 0 } else { packet.payload as u16 },
+                seq: packet.number as u32,
+                ack: packet.sack[0].0,
+                payload: packet.payload as u16,
                 flags: packet.flags,
                 has_sack: packet.sack_count > 0,
             }),
@@ -388,7 +388,15 @@ impl Simulation {
             ecn: packet.ecn,
             protocol: identity.protocol,
             station: 0,
+        };
+        if packet.role == Role::Ack {
+            metadata.flow = !metadata.flow;
+            (metadata.source, metadata.destination) = (metadata.destination, metadata.source);
+            if let Some(tcp) = &mut metadata.tcp {
+                (tcp.seq, tcp.ack, tcp.payload) = (0, packet.number as u32, 0);
+            }
         }
+        metadata
     }
 
     /// A transmission has ended (or an opportunity has come).
@@ -453,9 +461,10 @@ impl Simulation {
         let Taken { id, length, hop, .. } = taken;
         let out = self.shared.now + this.serialisation(length);
         this.leave(length);
+        let (at, queue) = (out + this.delay, this.in_flight);
         let device = this.device_mut()?;
         (device.busy, device.until) = (true, out);
-        self.launch(port, Moving { id, length, hop }, out);
+        self.fly(port, Moving { id, length, hop }, at, queue);
         Some(out)
     }
 

@@ -334,20 +334,22 @@ impl Receiver {
         self.unacknowledged = 0;
         self.last_ack = self.next;
         self.deadline = None;
-        let mut ack = Acknowledgment {
-            ack: self.next,
-            echo: self.echo,
-            ece: self.ece,
-            report: self.report,
-            ..Default::default()
-        };
+        let (mut sack, mut sack_count) = ([(0, 0); MAX_SACK_BLOCKS], 0);
         if self.sack && !self.beyond.is_empty() {
-            for (block, (start, end)) in ack.sack.iter_mut().zip(self.beyond.recent()) {
-                *block = ((start - self.next) as u32, (end - self.next) as u32);
-                ack.sack_count += 1;
-            }
+            sack_count = self.report_blocks(&mut sack);
         }
-        ack
+        Acknowledgment { ack: self.next, echo: self.echo, sack, sack_count, ece: self.ece, report: self.report }
+    }
+
+    /// Writes the blocks of an acknowledgment, and answers how many there are.
+    #[inline(never)]
+    fn report_blocks(&self, sack: &mut [(u32, u32); MAX_SACK_BLOCKS]) -> u8 {
+        let mut count = 0;
+        for (block, (start, end)) in sack.iter_mut().zip(self.beyond.recent()) {
+            *block = ((start - self.next) as u32, (end - self.next) as u32);
+            count += 1;
+        }
+        count
     }
 
     /// Moves `next` past the ranges that it has reached.

@@ -20,7 +20,7 @@ use super::window::{Acked, Window};
 use crate::report::SenderRow;
 use aqm_core::packet::Ecn;
 use aqm_core::random::Random;
-use aqm_core::units::Time;
+use aqm_core::units::{Span, Time};
 use state::{
     DuplicateAcks, Flight, LossRecovery, Phase, Reduction, RetransmissionTimer, Settings, Stream, Trial, Undo,
 };
@@ -164,11 +164,12 @@ impl Sender {
         self.stream.opening = None;
     }
 
-    /// The SYN-ACK arrives; `echo` is when the SYN was sent.
-    pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) {
-        let Some(opening) = self.stream.opening.take() else { return };
+    /// The SYN-ACK arrives; `echo` is when the SYN was sent. Returns the sample of the round-trip time, zero for none.
+    pub(crate) fn on_syn_answered(&mut self, echo: Time, now: Time) -> Span {
+        let Some(opening) = self.stream.opening.take() else { return Span::ZERO };
         self.settle();
-        self.timer.rtt.sample(now.since(echo));
+        let sample = now.since(echo);
+        self.timer.rtt.sample(sample);
         if opening.was_repeated() && self.settings.recovery.ecn_fallback {
             self.settings.feedback.codepoint = Ecn::NotEct; // RFC 3168 section 6.1.1.1
         }
@@ -177,6 +178,7 @@ impl Sender {
             self.control.window.cwnd = self.control.window.cwnd.min(u64::from(self.settings.mss));
             self.timer.rtt.at_least(TIMEOUT_AFTER_LOSS);
         }
+        sample
     }
 
     /// Call after what may begin or end a repair, a trial, a reduction or a probe: acknowledgments and segments do not ask for
@@ -531,7 +533,7 @@ impl Sender {
     }
 
     /// The next segment that may be sent now, if any. Call until `None`, or the last, after every event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Transmission> {
         debug_assert!(!self.is_settled || self.finds_settled());
         if !self.is_settled || self.pacer.is_some() || self.board.is_empty() {

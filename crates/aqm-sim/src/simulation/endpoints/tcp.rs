@@ -33,10 +33,9 @@ impl Simulation {
         if packet.flags & flags::RST != 0 {
             return; // Refused: the SYN will be repeated.
         }
-        let before = connection.sender.rtt().total();
         let answers_syn = packet.flags & flags::SYN != 0;
-        if answers_syn {
-            connection.sender.on_syn_answered(packet.stamp, now);
+        let sample = if answers_syn {
+            connection.sender.on_syn_answered(packet.stamp, now)
         } else {
             let ack = Acknowledgment {
                 ack: packet.number,
@@ -46,15 +45,15 @@ impl Simulation {
                 ece: packet.flags & flags::ECE != 0,
                 report: packet.payload,
             };
-            connection.sender.on_ack(&ack, now);
-        }
+            connection.sender.on_ack(&ack, now)
+        };
         if !flow.identity.back {
-            self.shared.metrics.on_round_trips(before, connection.sender.rtt().total());
+            self.shared.metrics.on_round_trip(sample);
         }
         if !answers_syn && !self.shared.metrics.observers.is_empty() {
             self.observe_sender(number, false);
         }
-        self.pump(number);
+        self.pump_now(number);
     }
 
     /// The receiver takes a segment with data.
@@ -105,7 +104,14 @@ impl Simulation {
     }
 
     /// Sends what the sender may send now.
+    #[inline(never)]
     pub(crate) fn pump(&mut self, number: usize) {
+        self.pump_now(number);
+    }
+
+    /// The same, in place.
+    #[inline(always)]
+    fn pump_now(&mut self, number: usize) {
         let now = self.shared.now;
         loop {
             let flow = &mut self.flows[number];

@@ -9,29 +9,30 @@ use crate::transport::window::Acked;
 use aqm_core::units::{Span, Time};
 
 impl Sender {
-    /// An acknowledgment arrives.
+    /// An acknowledgment arrives. Returns the sample of the round-trip time that it gives, zero for none.
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, ack: &Acknowledgment, now: Time) {
+    pub(crate) fn on_ack(&mut self, ack: &Acknowledgment, now: Time) -> Span {
         if ack.ack > self.stream.next {
-            return;
+            return Span::ZERO;
         }
         if self.is_undisturbed(ack) {
-            self.on_next_data(ack, now);
-        } else if ack.ack < self.stream.una {
-            // Overtaken by another: its blocks still say what has arrived (RFC 6675 section 5), its marks are known.
-            if ack.sack_count > 0 {
-                self.on_any(&Acknowledgment { ece: false, report: self.report, ..*ack }, now);
-            }
-        } else {
-            // A copy: what a call refers to is kept in memory, here for all acknowledgments.
-            let ack = *ack;
-            self.on_any(&ack, now);
+            return self.on_next_data(ack, now);
         }
+        // A copy: what a call refers to is kept in memory, here for all acknowledgments.
+        let mut ack = *ack;
+        if ack.ack < self.stream.una {
+            // Overtaken by another: its blocks still say what has arrived (RFC 6675 section 5), its marks are known.
+            if ack.sack_count == 0 {
+                return Span::ZERO;
+            }
+            (ack.ece, ack.report) = (false, self.report);
+        }
+        self.on_any(&ack, now)
     }
 
-    /// An acknowledgment of anything.
+    /// An acknowledgment of anything. Returns the sample that it gives.
     #[inline(never)]
-    fn on_any(&mut self, ack: &Acknowledgment, now: Time) {
+    fn on_any(&mut self, ack: &Acknowledgment, now: Time) -> Span {
         self.check_if_application_limited();
         let (una, flight, prior_inflight) = (self.stream.una, self.flight(), self.board.pipe());
         let mut sacked = 0;
@@ -62,8 +63,10 @@ impl Sender {
         }
         let mut delivered = 0;
         let mut reported = None;
+        let mut sample = Span::ZERO;
         if ack.ack > self.stream.una {
-            delivered = self.on_progress(ack, flight.bytes, sacked, &mut original, now);
+            sample = self.time_progress(ack, now);
+            delivered = self.on_progress(ack, flight.bytes, sacked, sample, &mut original, now);
         } else if flight.bytes > 0 && (sacked > 0 || ack.sack_count == 0) {
             let acked = self.acked(ack, flight.bytes, sacked, Span::ZERO, now);
             self.observe(&acked);
@@ -100,6 +103,7 @@ impl Sender {
         self.reduce_proportionally(sacked + delivered, self.stream.una > una && !lost);
         self.sample(prior_inflight, now);
         self.settle();
+        sample
     }
 
     /// Whether an acknowledgment, as most, is of the next data alone, while nothing is repaired, tried or reduced.
@@ -116,7 +120,7 @@ impl Sender {
 
     /// What is left of [`on_any`](Self::on_any) then.
     #[inline(always)]
-    fn on_next_data(&mut self, ack: &Acknowledgment, now: Time) {
+    fn on_next_data(&mut self, ack: &Acknowledgment, now: Time) -> Span {
         let flight = self.stream.flight();
         self.stream.una = ack.ack;
         let bytes = self.board.on_cumulative_ack(ack.ack, |_| ());
@@ -126,6 +130,7 @@ impl Sender {
         let acked = self.acked(ack, flight, bytes, sample, now);
         self.control.observe(&acked);
         self.grow(&acked);
+        sample
     }
 
     /// `ack` as the congestion control sees it, with `bytes` newly known to have arrived.
@@ -147,6 +152,7 @@ impl Sender {
         ack: &Acknowledgment,
         flight: u64,
         sacked: u64,
+        sample: Span,
         original: &mut bool,
         now: Time,
     ) -> u64 {
@@ -163,7 +169,6 @@ impl Sender {
                 sampler.on_arrived(segment, now);
             }
         });
-        let sample = self.time_progress(ack, now);
         // RFC 6582 section 3.2 step 3: only the first partial acknowledgment of a recovery restarts the timer. So
         // many losses in one window end in slow start rather than in one retransmission per round trip.
         let partial = !self.settings.sack

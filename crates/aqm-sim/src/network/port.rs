@@ -22,21 +22,44 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// An output port and the wire behind it: one cache line.
 #[repr(align(64))]
 pub(crate) struct Port<M> {
-    /// The queue of packets in flight that it shares with ports of the same rate and delay.
-    pub(crate) in_flight: u32,
-    pub(crate) delay: Span,
+    pub(crate) line: Line,
     busy_until: Time,
-    /// Lengths repeat: the last one and its serialisation time.
-    last_length: u32,
     /// The only port that packets come from, if both can share one event; else [`NONE`].
     pub(crate) upstream: u32,
-    last_span: Span,
     /// Where something is beside the wire: packets and bytes that came in, less those that went on to it or were lost on it.
     inside_packets: u32,
     inside_bytes: u64,
-    rate: Rate,
     /// What only some ports have.
     pub(crate) extras: Option<Box<Extras<M>>>,
+}
+
+/// What a packet needs to know that leaves for the other end of a wire.
+pub(crate) struct Line {
+    /// The queue of packets in flight that it shares with those of the same rate and delay.
+    pub(crate) in_flight: u32,
+    pub(crate) delay: Span,
+    rate: Rate,
+    /// Lengths repeat: the last one and its serialisation time.
+    last_span: Span,
+    last_length: u32,
+}
+
+impl Line {
+    /// Serialisation time of `length` bytes.
+    #[inline]
+    pub(crate) fn serialisation(&mut self, length: u32) -> Span {
+        if self.last_length != length {
+            self.change_length(length);
+        }
+        self.last_span
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change_length(&mut self, length: u32) {
+        self.last_length = length;
+        self.last_span = self.rate.time_for(Bytes::new(u64::from(length)));
+    }
 }
 
 /// What only some ports have.
@@ -182,15 +205,11 @@ impl<M> Port<M> {
         }
         let is_plain = extras.device.is_none() && extras.impaired.is_none();
         Ok(Port {
-            in_flight: NONE,
-            delay: link.delay,
+            line: Line { in_flight: NONE, delay: link.delay, rate, last_span: Span::ZERO, last_length: 0 },
             busy_until: Time::ZERO,
-            last_length: 0,
             upstream: NONE,
-            last_span: Span::ZERO,
             inside_packets: 0,
             inside_bytes: 0,
-            rate,
             extras: (!is_plain).then(|| Box::new(extras)),
         })
     }
@@ -227,30 +246,20 @@ impl<M> Port<M> {
     /// Gives the wire another rate than the network says.
     #[cfg(test)]
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        self.rate = rate;
+        self.line.rate = rate;
     }
 
     /// Serialisation time of `length` bytes.
     #[inline]
     pub(crate) fn serialisation(&mut self, length: u32) -> Span {
-        if self.last_length != length {
-            self.change_length(length);
-        }
-        self.last_span
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn change_length(&mut self, length: u32) {
-        self.last_length = length;
-        self.last_span = self.rate.time_for(Bytes::new(u64::from(length)));
+        self.line.serialisation(length)
     }
 
     /// Bytes of the packet on the wire that are not yet sent at `now`, a share of it included.
     pub(crate) fn unsent(&self, now: Time) -> f64 {
         let left = self.device().map_or(Span::ZERO, |device| device.until.since(now));
-        let of_packet = left.as_nanos() as f64 / self.last_span.as_nanos().max(1) as f64;
-        f64::from(self.last_length) * of_packet
+        let of_packet = left.as_nanos() as f64 / self.line.last_span.as_nanos().max(1) as f64;
+        f64::from(self.line.last_length) * of_packet
     }
 
     /// When a plain port has sent everything.
@@ -265,12 +274,12 @@ impl<M> Port<M> {
 
     /// The rate of its wire.
     pub(crate) fn rate(&self) -> Rate {
-        self.rate
+        self.line.rate
     }
 
     /// Whether the last packet took another time than at `rate`.
     pub(crate) fn is_mistimed(&self, rate: Rate) -> bool {
-        self.last_span != rate.time_for(Bytes::new(self.last_length.into()))
+        self.line.last_span != rate.time_for(Bytes::new(self.line.last_length.into()))
     }
 
     /// When the last bit of the packet leaves that was sent last; unknown where opportunities or bursts decide.
@@ -302,6 +311,12 @@ impl<M> Port<M> {
         self.extras.as_mut()?.device.as_mut()
     }
 
+    /// The same, and the line that it sends on.
+    #[inline]
+    pub(crate) fn device_and_line(&mut self) -> Option<(&mut Device<M>, &mut Line)> {
+        Some((self.extras.as_mut()?.device.as_mut()?, &mut self.line))
+    }
+
     /// The wire, if it does more than delay.
     #[inline]
     pub(crate) fn impaired_mut(&mut self) -> Option<&mut Impaired> {
@@ -311,7 +326,7 @@ impl<M> Port<M> {
     /// Ports share a queue of packets in flight if this is the same for both; `to` is where the wire ends.
     pub(crate) fn sharing_key(&self, to: usize) -> (u32, usize, Span, Rate) {
         let end = if self.upstream == NONE { to } else { 0 };
-        (self.upstream, end, self.delay, self.rate)
+        (self.upstream, end, self.line.delay, self.line.rate)
     }
 }
 

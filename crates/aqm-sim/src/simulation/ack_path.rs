@@ -48,10 +48,10 @@ impl Simulation {
             if self.ports.get(to as PortId).is_some_and(|port| port.upstream == before) {
                 continue;
             }
-            let next = onward.entry(port.in_flight).or_insert(to);
+            let next = onward.entry(port.line.in_flight).or_insert(to);
             *next = if *next == to && port.extras.is_none() { to } else { END };
-            let source = sources.entry(to).or_insert(port.in_flight);
-            *source = if *source == port.in_flight { *source } else { NONE };
+            let source = sources.entry(to).or_insert(port.line.in_flight);
+            *source = if *source == port.line.in_flight { *source } else { NONE };
         }
         let uses = self.uses();
         for (queue, port) in onward {
@@ -81,7 +81,7 @@ impl Simulation {
             {
                 let last = self.ports.get(behind[0] as PortId);
                 let ends = last.is_none_or(|last| last.upstream == *port && behind[1] == END);
-                let last = last.map(|last| (last.delay, last.rate()));
+                let last = last.map(|last| (last.line.delay, last.rate()));
                 let found = uses.entry(*port).or_insert(Use {
                     all: 0,
                     of_acks: 0,
@@ -126,11 +126,11 @@ impl Simulation {
         let packet = &mut self.shared.slab[first.id];
         let shared = &mut self.ports[path.port];
         (path.entered, path.before[0]) = (first.at, shared.busy_until());
-        first.at = shared.serialise(packet.length, first.at) + shared.delay;
+        first.at = shared.serialise(packet.length, first.at) + shared.line.delay;
         packet.next += 1;
         if let Some(last) = self.ports.get_mut(self.shared.routes[packet.next as usize] as PortId) {
             path.before[1] = last.busy_until();
-            first.at = last.serialise(packet.length, first.at) + last.delay;
+            first.at = last.serialise(packet.length, first.at) + last.line.delay;
             packet.next += 1;
         }
         first.next = END;

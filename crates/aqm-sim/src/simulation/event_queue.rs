@@ -182,10 +182,16 @@ impl EventQueue {
         // Times alone decide but for events at one instant.
         let time = self.row.first_time();
         let others = (self.first_of_heaps >> 64) as u64;
-        if time > until.as_nanos() || (time >= others && self.row.first() >= self.first_of_heaps) {
+        if time > until.as_nanos() || (time >= others && self.heaps_are_first()) {
             return None;
         }
         Some(self.row.take_first())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn heaps_are_first(&self) -> bool {
+        self.row.first() >= self.first_of_heaps
     }
 
     /// The wire whose event was taken has another.

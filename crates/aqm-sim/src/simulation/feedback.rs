@@ -3,11 +3,10 @@
 use super::state::{END, Simulation};
 use crate::network::emissions::Directory;
 use crate::network::graph::{LinkId, NodeId};
-use crate::network::packet::{Packet, PacketId, Role};
+use crate::network::packet::{Packet, Role};
 use crate::network::port::PortId;
 use crate::network::records::{Feedback, Record};
 use crate::network::routes::Routes;
-use aqm_core::packet::Packet as Metadata;
 use aqm_core::signal::Emission;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
@@ -78,19 +77,6 @@ impl Simulation {
         self.shared.routes.extend(route.iter().map(|&link| link as u32).chain([END]));
         directory.known.insert(key, (next, propagation));
         Some((number, next, propagation))
-    }
-
-    /// What a discipline may know about a packet that another has emitted: a datagram to the flow's host.
-    #[cold]
-    pub(super) fn feedback_metadata(&self, id: PacketId, packet: &Packet) -> Metadata {
-        let identity = &self.flows[packet.flow as usize].identity;
-        let mut metadata = Metadata::new(u64::from(id), !identity.hash, packet.length);
-        metadata.destination = identity.source;
-        if let Some(Record::Feedback(feedback)) = packet.record.map(|record| self.shared.slab.records[record])
-        {
-            metadata.class = feedback.class;
-        }
-        metadata
     }
 
     /// The links of a flow's route forward.

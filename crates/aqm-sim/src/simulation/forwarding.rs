@@ -3,10 +3,10 @@
 //! What nearly every packet does is inlined where it happens, what few do is called: a call that saves registers costs as much
 //! as passing a packet on.
 
+use super::metadata::metadata;
 use super::observer::PortObserver;
-use super::state::{END, Port, Shared, Simulation};
+use super::state::{Device, END, Shared, Simulation};
 use crate::endpoint::flow::{Endpoints, Identity};
-use crate::headers::TCP;
 use crate::measure::metrics::Impossible;
 use crate::measure::observer::{AtHost, AtQueue, Dropped, DroppedBy, PacketObserver};
 use crate::measure::port::Departure;
@@ -16,7 +16,7 @@ use crate::network::port::{NONE, PortId};
 use crate::prefetch::prefetch;
 use crate::simulation::event_queue::{EventKind, Target};
 use aqm_core::backlog::Backlog;
-use aqm_core::packet::{Packet as Metadata, TcpView};
+use aqm_core::packet::Packet as Metadata;
 use aqm_core::params::ParamError;
 use aqm_core::paused::PausedClasses;
 use aqm_core::sent::Sent;
@@ -34,6 +34,8 @@ pub(super) struct Taken {
     pub(super) station: u8,
     /// How long it has waited there.
     pub(super) sojourn: Span,
+    /// Bytes by which it has grown at its departure.
+    grown: u32,
 }
 
 /// A packet on its way.
@@ -165,8 +167,8 @@ impl Simulation {
         if next == END {
             return self.deliver(id);
         }
-        let moving = self.take_hop(id);
-        self.enter(next as PortId, moving);
+        let (port, moving) = (next as PortId, self.take_hop(id));
+        if self.ports[port].extras.is_none() { self.pass(port, moving) } else { self.wait(port, moving) }
     }
 
     /// A packet goes to the next port of its route.
@@ -180,20 +182,47 @@ impl Simulation {
     /// A packet comes to a port.
     #[inline(always)]
     fn enter(&mut self, port: PortId, packet: Moving) {
+        if self.ports[port].extras.is_none() { self.pass(port, packet) } else { self.enter_any(port, packet) }
+    }
+
+    /// The same where something may be beside the wire.
+    #[inline(never)]
+    fn enter_any(&mut self, port: PortId, packet: Moving) {
+        self.wait(port, packet);
+    }
+
+    /// A packet comes to a port with nothing but its wire.
+    #[inline(always)]
+    fn pass(&mut self, port: PortId, packet: Moving) {
         let this = &mut self.ports[port];
-        if this.extras.is_none() {
-            let at = this.serialise(packet.length, self.shared.now) + this.delay;
-            let queue = this.in_flight;
-            return self.fly(port, packet, at, queue);
-        }
+        let at = this.serialise(packet.length, self.shared.now) + this.line.delay;
+        let queue = this.line.in_flight;
+        self.fly(port, packet, at, queue);
+    }
+
+    /// A packet comes to a port with more: a discipline, or impairments of the wire.
+    #[inline(always)]
+    fn wait(&mut self, port: PortId, packet: Moving) {
+        let this = &mut self.ports[port];
         this.enter(packet.length);
-        match this.device() {
-            Some(device) if device.is_straight => return self.enqueue::<true>(port, packet.id),
-            Some(_) => return self.enqueue::<false>(port, packet.id),
-            None => {}
+        match this.device_mut() {
+            Some(device) if device.is_straight => {
+                let id = packet.id;
+                let seen = metadata(&self.flows, &self.shared, id);
+                offer::<true>(device, port, id, seen, &mut self.shared);
+                // If it is busy it goes on when the packet on the wire has been sent.
+                if !device.busy
+                    && let Some(free) = self.send_directly::<true>(port)
+                {
+                    self.shared.ready_at(free, port as u32);
+                }
+            }
+            Some(_) => self.enqueue(port, packet.id),
+            None => {
+                let out = this.serialise(packet.length, self.shared.now);
+                self.depart(port, packet.id, out);
+            }
         }
-        let out = this.serialise(packet.length, self.shared.now);
-        self.depart(port, packet.id, out);
     }
 
     /// The last bit of a packet leaves `port` at `out`; it may be lost, late or doubled on its wire.
@@ -247,7 +276,7 @@ impl Simulation {
     fn launch_any(&mut self, port: PortId, id: PacketId, out: Time) {
         let Packet { next: hop, length, .. } = self.shared.slab[id];
         let this = &self.ports[port];
-        let (at, queue) = (out + this.delay, this.in_flight);
+        let (at, queue) = (out + this.line.delay, this.line.in_flight);
         self.fly(port, Moving { id, length, hop }, at, queue);
     }
 
@@ -261,8 +290,8 @@ impl Simulation {
             let next = self.shared.routes[hop as usize];
             match ports.get_mut(next as PortId) {
                 Some(following) if following.upstream == port as u32 => {
-                    at = following.serialise(length, at) + following.delay;
-                    (port, number) = (next as PortId, following.in_flight);
+                    at = following.serialise(length, at) + following.line.delay;
+                    (port, number) = (next as PortId, following.line.in_flight);
                     hop += 1;
                 }
                 _ => break next,
@@ -298,53 +327,25 @@ impl Simulation {
         *number
     }
 
-    /// A packet arrives at a port with a discipline, which [is straight](crate::network::port::Device::is_straight) or may not
-    /// be.
+    /// A packet arrives at any port with a discipline.
     #[inline(never)]
-    pub(super) fn enqueue<const STRAIGHT: bool>(&mut self, port: PortId, id: PacketId) {
-        let (packet, now) = (&self.shared.slab[id], self.shared.now);
-        let (flow, mut metadata) = (packet.flow, self.metadata(id, packet));
-        if !STRAIGHT {
-            if let Some(channel) = self.ports[port].device().and_then(|device| device.channel) {
-                metadata.station = self.station_of(id, channel as usize);
-            }
-            if self.shared.switches.is_some() {
-                match self.admit(port, id, metadata) {
-                    Some(admitted) => metadata = admitted,
-                    None => return,
-                }
+    pub(super) fn enqueue(&mut self, port: PortId, id: PacketId) {
+        let mut seen = metadata(&self.flows, &self.shared, id);
+        if let Some(channel) = self.ports[port].device().and_then(|device| device.channel) {
+            seen.station = self.station_of(id, channel as usize);
+        }
+        if self.shared.switches.is_some() {
+            match self.admit(port, id, seen) {
+                Some(admitted) => seen = admitted,
+                None => return,
             }
         }
         let device = self.ports[port].device_mut().expect("only ports with a device queue");
-        if let Some(metrics) = &mut device.observed.metrics {
-            metrics.on_arrival(flow, device.observed.queued, now);
-        }
-        if !STRAIGHT {
-            for observer in &mut self.shared.metrics.observers {
-                observer.on_arrival(port, device.observed.queued, now);
-            }
-            if let Some(waiting) = device.observed.of_station.get_mut(usize::from(metadata.station)) {
-                *waiting += 1;
-            }
-        }
-        let (qdisc, mut observer) = PortObserver::of(device, port, &mut self.shared);
-        observer.observed.queued.packets += 1;
-        observer.observed.queued.bytes += u64::from(metadata.length);
-        qdisc.enqueue(metadata, now, &mut observer);
-        let wakes = device.wakes;
-        device.update_longest();
-        if let Some(metrics) = &mut device.observed.metrics {
-            metrics.after_arrival(device.observed.queued);
-        }
-        if !STRAIGHT {
-            for observer in &mut self.shared.metrics.observers {
-                let packet = &self.shared.slab[id];
-                observer.on_enqueue(&AtQueue { id, packet, port, queued: device.observed.queued, now });
-            }
-        }
-        if device.busy && (STRAIGHT || device.is_direct) {
+        offer::<false>(device, port, id, seen, &mut self.shared);
+        if device.busy && device.is_direct {
             return; // It goes on when the packet on the wire has been sent, and nothing else is to do.
         }
+        let wakes = device.wakes;
         if !device.busy {
             if let Some(free) = self.serve(port) {
                 self.shared.ready_at(free, port as u32);
@@ -360,45 +361,6 @@ impl Simulation {
         }
     }
 
-    /// What a discipline may know about a packet.
-    #[inline(always)]
-    fn metadata(&self, id: PacketId, packet: &Packet) -> Metadata {
-        if packet.role == Role::Feedback {
-            return self.feedback_metadata(id, packet);
-        }
-        let identity = &self.flows[packet.flow as usize].identity;
-        let mut metadata = Metadata {
-            cookie: u64::from(id),
-            flow: identity.hash,
-            arrival: self.shared.now,
-            source: identity.source,
-            destination: identity.destination,
-            length: packet.length,
-            tcp: (identity.protocol == TCP).then_some(TcpView {
-                seq: packet.number as u32,
-                ack: packet.sack[0].0,
-                payload: packet.payload as u16,
-                flags: packet.flags,
-                has_sack: packet.sack_count > 0,
-            }),
-            class: identity.class,
-            // Switches know; no discipline of the registry reads it.
-            ingress: 0,
-            dscp: identity.dscp,
-            ecn: packet.ecn,
-            protocol: identity.protocol,
-            station: 0,
-        };
-        if packet.role == Role::Ack {
-            metadata.flow = !metadata.flow;
-            (metadata.source, metadata.destination) = (metadata.destination, metadata.source);
-            if let Some(tcp) = &mut metadata.tcp {
-                (tcp.seq, tcp.ack, tcp.payload) = (0, packet.number as u32, 0);
-            }
-        }
-        metadata
-    }
-
     /// A transmission has ended (or an opportunity has come).
     #[inline(always)]
     pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
@@ -406,6 +368,13 @@ impl Simulation {
         if device.is_straight {
             return self.send_directly::<true>(port);
         }
+        self.on_any_port_ready(port)
+    }
+
+    /// The same at any port.
+    #[inline(never)]
+    fn on_any_port_ready(&mut self, port: PortId) -> Option<Time> {
+        let device = self.ports[port].device()?;
         if device.is_direct {
             return self.send_directly::<false>(port);
         }
@@ -454,16 +423,19 @@ impl Simulation {
     #[inline(never)]
     fn send_directly<const STRAIGHT: bool>(&mut self, port: PortId) -> Option<Time> {
         let this = &mut self.ports[port];
-        let Some(taken) = dequeue_from::<STRAIGHT>(this, port, &mut self.shared, Whom::Any) else {
-            this.device_mut()?.busy = false;
+        let (device, line) = this.device_and_line()?;
+        let taken = dequeue_from::<STRAIGHT>(device, port, &mut self.shared, Whom::Any);
+        let Some(Taken { id, length, hop, grown, .. }) = taken else {
+            device.busy = false;
             return None;
         };
-        let Taken { id, length, hop, .. } = taken;
-        let out = self.shared.now + this.serialisation(length);
-        this.leave(length);
-        let (at, queue) = (out + this.delay, this.in_flight);
-        let device = this.device_mut()?;
+        let out = self.shared.now + line.serialisation(length);
         (device.busy, device.until) = (true, out);
+        if !STRAIGHT {
+            this.grow(grown);
+        }
+        this.leave(length);
+        let (at, queue) = (out + this.line.delay, this.line.in_flight);
         self.fly(port, Moving { id, length, hop }, at, queue);
         Some(out)
     }
@@ -586,17 +558,25 @@ impl Simulation {
     /// Takes a packet from the discipline.
     #[inline(never)]
     pub(super) fn dequeue(&mut self, port: PortId) -> Option<PacketId> {
-        dequeue_from::<false>(&mut self.ports[port], port, &mut self.shared, Whom::Any).map(|taken| taken.id)
+        self.take(port, Whom::Any).map(|taken| taken.id)
     }
 
     /// The same for a next hop.
     #[inline(never)]
     pub(super) fn dequeue_for(&mut self, port: PortId, whom: Whom) -> Option<Taken> {
-        let taken = dequeue_from::<false>(&mut self.ports[port], port, &mut self.shared, whom)?;
+        let taken = self.take(port, whom)?;
         let device = self.ports[port].device_mut()?;
         if let Some(waiting) = device.observed.of_station.get_mut(usize::from(taken.station)) {
             *waiting -= 1;
         }
+        Some(taken)
+    }
+
+    #[inline(always)]
+    fn take(&mut self, port: PortId, whom: Whom) -> Option<Taken> {
+        let this = &mut self.ports[port];
+        let taken = dequeue_from::<false>(this.device_mut()?, port, &mut self.shared, whom)?;
+        this.grow(taken.grown);
         Some(taken)
     }
 
@@ -657,16 +637,52 @@ impl Simulation {
     }
 }
 
-/// Takes a packet from the discipline of `this`, which is `port`.
+/// Hands a packet to the discipline of `port`, which [is straight](Device::is_straight) or may not be.
+#[inline(always)]
+fn offer<const STRAIGHT: bool>(
+    device: &mut Device,
+    port: PortId,
+    id: PacketId,
+    seen: Metadata,
+    shared: &mut Shared,
+) {
+    let now = shared.now;
+    if let Some(metrics) = &mut device.observed.metrics {
+        metrics.on_arrival(shared.slab[id].flow, device.observed.queued, now);
+    }
+    if !STRAIGHT {
+        for observer in &mut shared.metrics.observers {
+            observer.on_arrival(port, device.observed.queued, now);
+        }
+        if let Some(waiting) = device.observed.of_station.get_mut(usize::from(seen.station)) {
+            *waiting += 1;
+        }
+    }
+    let (qdisc, mut observer) = PortObserver::of(device, port, shared);
+    observer.observed.queued.packets += 1;
+    observer.observed.queued.bytes += u64::from(seen.length);
+    qdisc.enqueue(seen, now, &mut observer);
+    device.update_longest();
+    if let Some(metrics) = &mut device.observed.metrics {
+        metrics.after_arrival(device.observed.queued);
+    }
+    if !STRAIGHT {
+        for observer in &mut shared.metrics.observers {
+            let packet = &shared.slab[id];
+            observer.on_enqueue(&AtQueue { id, packet, port, queued: device.observed.queued, now });
+        }
+    }
+}
+
+/// Takes a packet from the discipline of `port`.
 #[inline(always)]
 fn dequeue_from<const STRAIGHT: bool>(
-    this: &mut Port,
+    device: &mut Device,
     port: PortId,
     shared: &mut Shared,
     whom: Whom,
 ) -> Option<Taken> {
     let now = shared.now;
-    let device = this.device_mut()?;
     let (qdisc, mut observer) = PortObserver::of(device, port, shared);
     let switches = if STRAIGHT { None } else { observer.shared.switches.as_ref() };
     let paused = switches.map(|switches| switches.paused_classes(port));
@@ -700,9 +716,8 @@ fn dequeue_from<const STRAIGHT: bool>(
             observer.on_dequeue(&seen, sojourn);
         }
     }
-    if grown > 0 {
+    if !STRAIGHT {
         device.observed.grown += u64::from(grown);
-        this.grow(grown);
     }
-    Some(Taken { id, length, hop, station: metadata.station, sojourn })
+    Some(Taken { id, length, hop, station: metadata.station, sojourn, grown })
 }

@@ -19,6 +19,7 @@ pub(crate) mod forwarding;
 pub(crate) mod invariants;
 #[cfg(test)]
 mod loss_log_tests;
+mod metadata;
 pub(crate) mod observer;
 #[cfg(test)]
 mod program_tests;

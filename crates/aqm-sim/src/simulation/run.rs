@@ -198,7 +198,7 @@ impl Simulation {
         self.own_queues = vec![NONE; self.ports.len()];
         let mut shared = BTreeMap::new();
         for (port, link) in self.ports.iter_mut().zip(&self.network.links) {
-            port.in_flight = *shared.entry(port.sharing_key(link.to)).or_insert_with(|| {
+            port.line.in_flight = *shared.entry(port.sharing_key(link.to)).or_insert_with(|| {
                 self.in_flight.push(InFlightQueue::default());
                 (self.in_flight.len() - 1) as u32
             });

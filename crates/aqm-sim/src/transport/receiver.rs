@@ -338,7 +338,14 @@ impl Receiver {
         if self.sack && !self.beyond.is_empty() {
             sack_count = self.report_blocks(&mut sack);
         }
-        Acknowledgment { ack: self.next, echo: self.echo, sack, sack_count, ece: self.ece, report: self.report }
+        Acknowledgment {
+            ack: self.next,
+            echo: self.echo,
+            sack,
+            sack_count,
+            ece: self.ece,
+            report: self.report,
+        }
     }
 
     /// Writes the blocks of an acknowledgment, and answers how many there are.

@@ -180,8 +180,8 @@ fn a_packet_that_arrives_too_early_or_too_late_is_reported() {
     for (change, what) in [(-1, "faster than propagation"), (1, "the last packet arrives at")] {
         let wrong = run(&dumbbell(0.0, &[udp()]), None, |setup| {
             for port in &mut setup.simulation.ports {
-                port.delay =
-                    Span::from_nanos(port.delay.as_nanos().saturating_add_signed(change * 1_000_000));
+                port.line.delay =
+                    Span::from_nanos(port.line.delay.as_nanos().saturating_add_signed(change * 1_000_000));
             }
         });
         let Err(RunError::Check(failure)) = wrong else { panic!("{change}: {wrong:?}") };

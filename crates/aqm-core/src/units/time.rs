@@ -85,6 +85,20 @@ impl Span {
         self.0 as f64 / 1e6
     }
 
+    /// Adds `part` to a sum over a whole run. `+=` stops at [`Span::MAX`], which costs each packet three instructions; 584 years
+    /// of waiting are beyond every run, and overflow as integers do.
+    ///
+    /// ```
+    /// # use aqm_core::units::Span;
+    /// let mut waited = Span::from_millis(2);
+    /// waited.accumulate(Span::from_millis(3));
+    /// assert_eq!(waited, Span::from_millis(5));
+    /// ```
+    #[inline]
+    pub const fn accumulate(&mut self, part: Span) {
+        self.0 += part.0;
+    }
+
     /// The difference, zero if `other` is longer.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))

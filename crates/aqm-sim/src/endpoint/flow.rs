@@ -8,6 +8,7 @@ use crate::measure::metrics::SenderState;
 use crate::measure::observer::AnySender;
 use crate::network::graph::LinkId;
 use crate::network::hosts::Ends;
+use crate::network::routes::Route;
 use crate::traffic::arrivals::Arrivals;
 use crate::transport::Losses;
 use aqm_core::packet::Ecn;
@@ -18,8 +19,8 @@ use aqm_core::units::{Span, Time};
 pub(crate) struct Flow {
     pub(crate) endpoints: Endpoints,
     pub(crate) identity: Identity,
-    pub(crate) forward: u32,
-    pub(crate) reverse: u32,
+    pub(crate) forward: Route,
+    pub(crate) reverse: Route,
     /// When so many bytes of payload have been delivered, the application is notified; [`ENDLESS`] for never.
     pub(crate) notify_at: u64,
     pub(crate) session: Box<Session>,

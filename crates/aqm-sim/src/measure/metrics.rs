@@ -243,7 +243,7 @@ impl Metrics {
     pub(crate) fn on_delivery(&mut self, flow: u32, owd: Span) {
         let metrics = &mut self.flows[flow as usize];
         metrics.delivered += 1;
-        metrics.owd_sum += owd;
+        metrics.owd_sum.accumulate(owd);
         let excess = match owd.as_nanos().checked_sub(metrics.propagation.as_nanos()) {
             Some(nanos) => Span::from_nanos(nanos),
             None => {
@@ -254,7 +254,8 @@ impl Metrics {
         metrics.min_excess = metrics.min_excess.min(excess);
         metrics.excess.get_or_insert_default().record(excess.as_nanos());
         if metrics.last_owd != Span::MAX {
-            metrics.ipdv_sum += Span::from_nanos(metrics.last_owd.as_nanos().abs_diff(owd.as_nanos()));
+            let change = metrics.last_owd.as_nanos().abs_diff(owd.as_nanos());
+            metrics.ipdv_sum.accumulate(Span::from_nanos(change));
             metrics.ipdv_count += 1;
         }
         metrics.last_owd = owd;
@@ -263,7 +264,7 @@ impl Metrics {
     /// A sender has measured a round-trip time; zero if it has not.
     #[inline]
     pub(crate) fn on_round_trip(&mut self, sample: Span) {
-        self.rtt.0 += sample;
+        self.rtt.0.accumulate(sample);
         self.rtt.1 += u64::from(sample > Span::ZERO);
     }
 

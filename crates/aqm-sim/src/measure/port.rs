@@ -161,7 +161,7 @@ impl PortMetrics {
         let Departure { flow, length, sojourn } = packet;
         let flow = &mut self.flows[flow as usize];
         flow.bytes += u64::from(length);
-        flow.sojourn_sum += sojourn;
+        flow.sojourn_sum.accumulate(sojourn);
         flow.departed += 1;
         self.sojourn[flow.group as usize].record(sojourn.as_nanos());
         self.sent_bytes += u64::from(length);

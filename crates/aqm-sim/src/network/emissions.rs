@@ -2,7 +2,7 @@
 
 use super::graph::NodeId;
 use super::port::PortId;
-use super::routes::Routes;
+use super::routes::{Route, Routes};
 use aqm_core::signal::Emission;
 use aqm_core::units::Span;
 use std::collections::{BTreeMap, VecDeque};
@@ -22,5 +22,5 @@ pub(crate) struct Directory {
     /// By the hash that disciplines see: the flow, and whether the packets were sent by its receiver (acknowledgments).
     pub(crate) flows: BTreeMap<u64, (u32, bool)>,
     /// By node and addressee: the route's first index in the table of routes, and its propagation delay.
-    pub(crate) known: BTreeMap<(NodeId, u32, bool), (u32, Span)>,
+    pub(crate) known: BTreeMap<(NodeId, u32, bool), (Route, Span)>,
 }

@@ -12,6 +12,22 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Delay and links to a destination.
 type Distance = (u64, u32);
 
+/// A route in the table of routes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route {
+    /// Its first port, or the end.
+    pub(crate) first: u32,
+    /// Where in the table the rest of it is.
+    pub(crate) rest: u32,
+}
+
+impl Route {
+    /// Where in the table it begins.
+    pub(crate) fn start(self) -> usize {
+        self.rest as usize - 1
+    }
+}
+
 /// Routes of least delay, then fewest links, through a network that does not change any more.
 #[derive(Debug)]
 pub(crate) struct Routes {

@@ -75,7 +75,7 @@ impl Simulation {
         let mut uses = BTreeMap::new();
         for flow in self.flows.iter().filter(|flow| matches!(flow.endpoints, Endpoints::Tcp(_))) {
             let length = u32::from(flow.identity.headers) + self.overhead;
-            let mut route = &self.shared.routes[flow.reverse as usize..];
+            let mut route = &self.shared.routes[flow.reverse.start()..];
             while let [port, behind @ ..] = route
                 && *port != END
             {

@@ -6,7 +6,7 @@ use crate::network::graph::{LinkId, NodeId};
 use crate::network::packet::{Packet, Role};
 use crate::network::port::PortId;
 use crate::network::records::{Feedback, Record};
-use crate::network::routes::Routes;
+use crate::network::routes::{Route, Routes};
 use aqm_core::signal::Emission;
 use aqm_core::units::{Span, Time};
 use std::collections::BTreeMap;
@@ -17,13 +17,13 @@ impl Simulation {
     pub(super) fn send_emissions(&mut self) -> Option<Time> {
         while let Some((port, emission)) = self.shared.emissions.pending.pop_front() {
             match self.address(port, &emission) {
-                Some((flow, next, propagation)) => {
+                Some((flow, route, propagation)) => {
                     let values = emission.values;
                     let earliest = self.shared.now + propagation;
                     let record = Record::Feedback(Feedback { class: emission.class, values, earliest });
                     let packet = Packet {
                         flow,
-                        next,
+                        next: route.rest,
                         length: emission.length.max(self.overhead),
                         stamp: self.shared.now,
                         role: Role::Feedback,
@@ -32,7 +32,7 @@ impl Simulation {
                     };
                     self.flows[flow as usize].session.ledger.sent.feedback += 1;
                     self.shared.metrics.feedback.sent += 1;
-                    self.send(packet);
+                    self.send(packet, route.first);
                 }
                 None => self.shared.metrics.feedback.unaddressed += 1,
             }
@@ -42,7 +42,7 @@ impl Simulation {
 
     /// The flow that an emission is about, and the route from the port's node to the host that it is for: where the flow
     /// begins, or where it ends if an acknowledgment was the cause. `None` if it is for neither.
-    fn address(&mut self, port: PortId, emission: &Emission) -> Option<(u32, u32, Span)> {
+    fn address(&mut self, port: PortId, emission: &Emission) -> Option<(u32, Route, Span)> {
         let directory = self.shared.emissions.directory.get_or_insert_with(|| {
             let mut flows = BTreeMap::new();
             for (number, flow) in self.flows.iter().enumerate() {
@@ -60,8 +60,8 @@ impl Simulation {
         }
         let from = self.network.links[port].from;
         let key = (from, number, by_receiver);
-        if let Some(&(next, propagation)) = directory.known.get(&key) {
-            return Some((number, next, propagation));
+        if let Some(&(known, propagation)) = directory.known.get(&key) {
+            return Some((number, known, propagation));
         }
         let links = self.path_of(number);
         let to = if by_receiver {
@@ -73,15 +73,16 @@ impl Simulation {
         let route = directory.routes.route(&self.network, from, to, emission.flow | 1)?;
         let propagation =
             route.iter().fold(Span::ZERO, |sum, &link| sum + self.network.links[link].least_delay());
-        let next = self.shared.routes.len() as u32;
+        let start = self.shared.routes.len();
         self.shared.routes.extend(route.iter().map(|&link| link as u32).chain([END]));
-        directory.known.insert(key, (next, propagation));
-        Some((number, next, propagation))
+        let route = Route { first: self.shared.routes[start], rest: start as u32 + 1 };
+        directory.known.insert(key, (route, propagation));
+        Some((number, route, propagation))
     }
 
     /// The links of a flow's route forward.
     fn path_of(&self, flow: u32) -> Vec<LinkId> {
-        let start = self.flows[flow as usize].forward as usize;
+        let start = self.flows[flow as usize].forward.start();
         self.shared.routes[start..]
             .iter()
             .take_while(|&&port| port != END)

@@ -104,22 +104,19 @@ impl Simulation {
 
     /// Sends a new packet through its first port, or to its endpoint.
     #[inline(always)]
-    pub(crate) fn send(&mut self, mut packet: Packet) {
-        let next = self.shared.routes[packet.next as usize];
-        packet.next += 1;
+    pub(crate) fn send(&mut self, packet: Packet, first: u32) {
         let (length, hop) = (packet.length, packet.next);
         let id = self.shared.slab.insert(packet);
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
         }
-        if next == END { self.deliver(id) } else { self.enter(next as PortId, Moving { id, length, hop }) }
+        if first == END { self.deliver(id) } else { self.enter(first as PortId, Moving { id, length, hop }) }
     }
 
     /// The same for a packet that waits at its host first.
     #[cold]
     pub(crate) fn send_after(&mut self, packet: Packet, wait: Span) {
         let id = self.shared.slab.insert(packet);
-        self.take_hop(id);
         if !self.shared.metrics.observers.is_empty() {
             self.observe_at_host(id, |observer, seen| observer.on_sent(seen));
         }

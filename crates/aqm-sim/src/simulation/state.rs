@@ -13,6 +13,7 @@ use crate::network::graph::{LinkId, Network};
 use crate::network::in_flight::InFlightQueue;
 use crate::network::packet::{PacketId, Slab};
 use crate::network::port::{self, NONE, PortId};
+use crate::network::routes::Route;
 use crate::simulation::air_use::{AirUse, Waits};
 use crate::simulation::event_queue::{EventKind, EventQueue, Target};
 use crate::simulation::switches::Switches;
@@ -265,9 +266,9 @@ impl Simulation {
         self.replays.push(replay);
     }
 
-    /// Adds a route; answers where it begins in the table.
-    pub(super) fn add_route(&mut self, links: &[LinkId]) -> u32 {
-        let start = self.shared.routes.len() as u32;
+    /// Adds a route.
+    pub(super) fn add_route(&mut self, links: &[LinkId]) -> Route {
+        let start = self.shared.routes.len();
         for (position, &port) in links.iter().enumerate() {
             let before = if position == 0 { MANY } else { links[position - 1] as u32 };
             let upstream = &mut self.ports[port].upstream;
@@ -275,6 +276,6 @@ impl Simulation {
             self.shared.routes.push(port as u32);
         }
         self.shared.routes.push(END);
-        start
+        Route { first: self.shared.routes[start], rest: start as u32 + 1 }
     }
 }

@@ -97,7 +97,7 @@ struct Attachment {
     pause: Option<PauseState>,
     /// The event that stands for the end of a pause, [`Time::MAX`] for none.
     expiry: Time,
-    /// PAUSE frames that go before all other packets, and where their route begins.
+    /// PAUSE frames that go before all other packets, and where the rest of their route is.
     frames: VecDeque<PacketId>,
     frame_route: u32,
     refused: Refused,
@@ -450,7 +450,7 @@ impl Switches {
         armed
     }
 
-    /// Where the route of PAUSE frames that leave by a port begins.
+    /// Where in the table the rest of the route is of PAUSE frames that leave by a port.
     pub(crate) fn frame_route(&self, port: PortId) -> u32 {
         self.ports[port].frame_route
     }

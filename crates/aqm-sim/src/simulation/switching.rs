@@ -46,7 +46,7 @@ impl Simulation {
         let Some(mut switches) = Switches::of(&self.network, packet, program, seed)? else { return Ok(()) };
         for port in 0..self.ports.len() {
             if switches.owner(port).is_some() {
-                switches.set_frame_route(port, self.add_route(&[port]));
+                switches.set_frame_route(port, self.add_route(&[port]).rest);
             }
         }
         self.shared.switches = Some(Box::new(switches));
@@ -160,7 +160,7 @@ impl Simulation {
         let record = Some(self.shared.slab.records.insert(Record::Pause(frame)));
         let id = self.shared.slab.insert(Packet {
             // The port of its route is this one; behind it the route ends.
-            next: switches.frame_route(port) + 1,
+            next: switches.frame_route(port),
             length: FRAME_BYTES,
             role: Role::Pause,
             record,

@@ -53,7 +53,7 @@ impl RttEstimator {
             self.variation = Span::from_nanos((3 * rttvar + srtt.abs_diff(r)) / 4);
             self.smoothed = Span::from_nanos((7 * srtt + r) / 8);
         }
-        self.sum += rtt;
+        self.sum.accumulate(rtt);
         self.samples += 1;
     }
 

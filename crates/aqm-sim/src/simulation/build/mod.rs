@@ -174,7 +174,7 @@ fn site(network: &Network, measured: &[PortId], overhead: u32) -> observer::Site
 /// The addresses and ports of every flow.
 fn sockets(simulation: &Simulation, labels: &[Label]) -> Vec<[Socket; 2]> {
     let flows = labels.iter().zip(&simulation.flows).map(|(label, flow)| {
-        let route = &simulation.shared.routes[flow.forward as usize..];
+        let route = &simulation.shared.routes[flow.forward.start()..];
         let end = route.iter().position(|&port| port == END).unwrap_or(route.len());
         (label.ends, &route[..end])
     });

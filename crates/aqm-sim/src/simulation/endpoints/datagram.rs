@@ -81,9 +81,10 @@ impl Simulation {
         if datagram.ecn == Ecn::Ce {
             self.shared.metrics.flows[datagram.flow as usize].marked += 1;
         }
+        let route = flow.forward;
         let packet = Packet {
             flow: datagram.flow,
-            next: flow.forward,
+            next: route.rest,
             length: datagram.ip_length + self.overhead,
             payload: datagram.payload,
             stamp: self.shared.now,
@@ -96,6 +97,6 @@ impl Simulation {
             ecn: datagram.ecn,
             ..Packet::default()
         };
-        self.send(packet);
+        self.send(packet, route.first);
     }
 }

@@ -55,7 +55,7 @@ impl Simulation {
     #[cold]
     pub(super) fn on_rate_pace(&mut self, number: usize) -> Option<Time> {
         let now = self.shared.now;
-        let port = self.shared.routes[self.flows[number].forward as usize] as PortId;
+        let port = self.flows[number].forward.first as PortId;
         let ends = self.flows[number].session.rate_endpoints.as_deref_mut()?;
         if ends.next != now {
             return None; // the rate has changed since
@@ -113,9 +113,10 @@ impl Simulation {
         ends.transfer.on_sent(piece, now);
         ends.control.on_sent(length.into());
         flow.session.ledger.sent.add_datagram(piece.payload);
+        let route = flow.forward;
         let packet = Packet {
             flow: number as u32,
-            next: flow.forward,
+            next: route.rest,
             length,
             payload: piece.payload,
             stamp: now,
@@ -129,7 +130,7 @@ impl Simulation {
         if let Some(nic) = self.nics.get_mut(&port) {
             nic.free = now + Span::from_nanos((bits / line * 1e9) as u64);
         }
-        self.send(packet);
+        self.send(packet, route.first);
     }
 
     /// A timer may be due.
@@ -201,9 +202,10 @@ impl Simulation {
         let now = self.shared.now;
         let flow = &mut self.flows[number];
         let message = Message { class: flow.identity.class, values: NOTIFICATION, earliest: now };
+        let route = flow.reverse;
         let notification = Packet {
             flow: number as u32,
-            next: flow.reverse,
+            next: route.rest,
             length: SMALLEST_FRAME.max(self.overhead),
             stamp: now,
             role: Role::Feedback,
@@ -212,7 +214,7 @@ impl Simulation {
         };
         flow.session.ledger.sent.feedback += 1;
         self.shared.metrics.feedback.sent += 1;
-        self.send(notification);
+        self.send(notification, route.first);
     }
 
     /// Sends an ACK or a NAK. It is as ECN-capable as the data: what is not, marking switches drop.
@@ -223,9 +225,10 @@ impl Simulation {
             Answer::Ack(expected) => (expected, 0),
             Answer::Nak(expected) => (expected, NAK),
         };
+        let route = flow.reverse;
         let packet = Packet {
             flow: number as u32,
-            next: flow.reverse,
+            next: route.rest,
             length: SMALLEST_FRAME.max(self.overhead),
             stamp: self.shared.now,
             number: expected,
@@ -234,6 +237,6 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
-        self.send(packet);
+        self.send(packet, route.first);
     }
 }

@@ -110,7 +110,7 @@ impl Simulation {
         let flow = &mut self.flows[number];
         let payload = bytes.len() as u32;
         let sent = &mut flow.session.ledger.sent;
-        let (role, next) = match side {
+        let (role, route) = match side {
             Side::Client => {
                 sent.add_datagram(payload);
                 (Role::Datagram, flow.forward)
@@ -127,7 +127,7 @@ impl Simulation {
         let handle = records.payloads.insert(Payload { flow: number as u32, bytes });
         let packet = Packet {
             flow: number as u32,
-            next,
+            next: route.rest,
             length,
             payload,
             stamp: self.shared.now,
@@ -136,6 +136,6 @@ impl Simulation {
             record: Some(records.insert(Record::Payload(handle))),
             ..Packet::default()
         };
-        self.send(packet);
+        self.send(packet, route.first);
     }
 }

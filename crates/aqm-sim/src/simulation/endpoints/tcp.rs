@@ -121,9 +121,10 @@ impl Simulation {
                 self.send_syn(number);
             } else {
                 flow.session.ledger.sent.data += 1;
+                let route = flow.forward;
                 let packet = Packet {
                     flow: number as u32,
-                    next: flow.forward,
+                    next: route.rest,
                     length: sent.payload + u32::from(flow.identity.headers) + self.overhead,
                     payload: sent.payload,
                     stamp: now,
@@ -133,7 +134,7 @@ impl Simulation {
                     ecn: sent.ecn,
                     ..Packet::default()
                 };
-                self.send(packet);
+                self.send(packet, route.first);
             }
             if sent.is_last {
                 break;
@@ -168,9 +169,10 @@ impl Simulation {
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         let wait = connection.socket.as_mut().map_or(Span::ZERO, |socket| socket.wait(false));
         flow.session.ledger.sent.control += 1;
+        let route = flow.forward;
         let packet = Packet {
             flow: number as u32,
-            next: flow.forward,
+            next: route.rest,
             length: u32::from(flow.identity.headers) + SYN_OPTIONS + self.overhead,
             stamp: self.shared.now,
             role: Role::Data,
@@ -178,7 +180,7 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
-        self.send_resolved(packet, wait);
+        self.send_resolved(packet, route.first, wait);
     }
 
     /// Answers a SYN, as often as it comes, with a refusal while the receiver does not listen yet.
@@ -192,9 +194,10 @@ impl Simulation {
             .as_mut()
             .map_or((Span::ZERO, true), |socket| (socket.wait(true), socket.listens(self.shared.now)));
         flow.session.ledger.sent.control += 1;
+        let route = flow.reverse;
         let packet = Packet {
             flow: number as u32,
-            next: flow.reverse,
+            next: route.rest,
             length: u32::from(flow.identity.headers) + SYN_OPTIONS + self.overhead,
             stamp: sent_at,
             role: Role::Ack,
@@ -202,14 +205,14 @@ impl Simulation {
             ecn: flow.identity.ecn,
             ..Packet::default()
         };
-        self.send_resolved(packet, wait);
+        self.send_resolved(packet, route.first, wait);
     }
 
     /// Sends a packet, which may have to wait for the address of its first hop.
     #[cold]
-    fn send_resolved(&mut self, packet: Packet, wait: Span) {
+    fn send_resolved(&mut self, packet: Packet, first: u32, wait: Span) {
         if wait == Span::ZERO {
-            self.send(packet);
+            self.send(packet, first);
         } else {
             self.send_after(packet, wait);
         }
@@ -222,9 +225,10 @@ impl Simulation {
         flow.session.ledger.sent.control += 1;
         // RFC 2018 section 3: two bytes and eight for each block, padded to a multiple of four.
         let sack_bytes = if ack.sack_count == 0 { 0 } else { 4 + 8 * u32::from(ack.sack_count) };
+        let route = flow.reverse;
         let packet = Packet {
             flow: number as u32,
-            next: flow.reverse,
+            next: route.rest,
             length: u32::from(flow.identity.headers) + sack_bytes + self.overhead,
             number: ack.ack,
             payload: ack.report,
@@ -235,7 +239,7 @@ impl Simulation {
             flags: flags::ACK | if ack.ece { flags::ECE } else { 0 },
             ..Packet::default()
         };
-        self.send(packet);
+        self.send(packet, route.first);
     }
 
     /// One event stands for the timer; a deadline that has moved later is looked up again when it fires.

@@ -89,8 +89,8 @@ impl Simulation {
     fn is_on_its_way(&self, packet: &Packet) -> bool {
         let flow = &self.flows[packet.flow as usize];
         let start = match packet.role {
-            Role::Data | Role::Datagram => flow.forward as usize,
-            Role::Ack => flow.reverse as usize,
+            Role::Data | Role::Datagram => flow.forward.start(),
+            Role::Ack => flow.reverse.start(),
             Role::Feedback | Role::Pause => return true,
         };
         let links = self.shared.routes[start..].iter().take_while(|link| **link != END).count();
@@ -253,7 +253,7 @@ impl Simulation {
 
     /// Whether the data of a flow go through `port`.
     fn goes_through(&self, flow: usize, port: PortId) -> bool {
-        let route = &self.shared.routes[self.flows[flow].forward as usize..];
+        let route = &self.shared.routes[self.flows[flow].forward.start()..];
         route.iter().take_while(|&&link| link != END).any(|&link| link as PortId == port)
     }
 }

@@ -56,22 +56,28 @@ impl Simulation {
         if arrived.due() != self.shared.now {
             return Time::MAX; // The packet that this event was for was overtaken, and has another.
         }
-        let InFlight { id, next, .. } = arrived.pop();
+        let packet = arrived.pop();
         let mut again = arrived.due();
-        if arrived.ack_path != NONE && again != Time::MAX {
-            again = self.go_on(queue);
+        if arrived.ack_path != NONE {
+            if again != Time::MAX {
+                again = self.go_on(queue);
+            }
+        } else if let Some(late) = self.late_ports.get(arrived.late as usize)
+            && again >= late.needed
+        {
+            again = self.refill_behind(queue, packet);
         }
         if self.looks_ahead {
             self.look_ahead(queue);
         }
-        self.move_on(id, next);
+        self.move_on(packet.id, packet.next);
         again
     }
 
     /// Asks for the memory that the next packets of a queue will need: for one the packet itself, then what it names, then
     /// both ends of its flow or its next port.
     #[inline]
-    fn look_ahead(&self, queue: usize) {
+    pub(super) fn look_ahead(&self, queue: usize) {
         let shared = &self.shared;
         // In a short queue there would be no time.
         let arrived = &self.in_flight[queue];
@@ -214,6 +220,10 @@ impl Simulation {
                     self.shared.ready_at(free, port as u32);
                 }
             }
+            Some(device) if device.late != NONE => {
+                let late = device.late as usize;
+                self.enter_late(late, packet.id);
+            }
             Some(_) => self.enqueue(port, packet.id),
             None => {
                 let out = this.serialise(packet.length, self.shared.now);
@@ -308,6 +318,8 @@ impl Simulation {
         if queue.push(InFlight { at, id, next }) {
             if queue.ack_path != NONE {
                 at = self.begin_ack_path(number as usize);
+            } else if queue.late != NONE && self.begin_late(number as usize, at) {
+                return;
             }
             self.shared.events.push_of_wire(self.shared.now, at, Target::new(EventKind::Arrival, number));
         }
@@ -375,6 +387,9 @@ impl Simulation {
         if device.is_direct {
             return self.send_directly::<false>(port);
         }
+        if device.late != NONE {
+            return self.on_late_port_ready(device.late as usize);
+        }
         match (device.channel, device.medium) {
             (Some(channel), _) => {
                 self.on_channel_due(channel as usize);
@@ -418,7 +433,7 @@ impl Simulation {
 
     /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
     #[inline(never)]
-    fn send_directly<const STRAIGHT: bool>(&mut self, port: PortId) -> Option<Time> {
+    pub(super) fn send_directly<const STRAIGHT: bool>(&mut self, port: PortId) -> Option<Time> {
         let this = &mut self.ports[port];
         let (device, line) = this.device_and_line()?;
         let taken = dequeue_from::<STRAIGHT>(device, port, &mut self.shared, Whom::Any);
@@ -636,7 +651,7 @@ impl Simulation {
 
 /// Hands a packet to the discipline of `port`, which [is straight](Device::is_straight) or may not be.
 #[inline(always)]
-fn offer<const STRAIGHT: bool>(
+pub(super) fn offer<const STRAIGHT: bool>(
     device: &mut Device,
     port: PortId,
     id: PacketId,

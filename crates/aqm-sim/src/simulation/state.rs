@@ -16,6 +16,7 @@ use crate::network::port::{self, NONE, PortId};
 use crate::network::routes::Route;
 use crate::simulation::air_use::{AirUse, Waits};
 use crate::simulation::event_queue::{EventKind, EventQueue, Target};
+use crate::simulation::late_port::LatePort;
 use crate::simulation::switches::Switches;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
@@ -85,6 +86,8 @@ pub(crate) struct Simulation {
     pub(crate) in_flight: Vec<InFlightQueue>,
     /// Links over which acknowledgments go on without an event of their own.
     pub(crate) ack_paths: Vec<AckPath>,
+    /// Ports that catch up when somebody asks for their packets.
+    pub(super) late_ports: Vec<LatePort>,
     /// Of each port, the queue that it has alone, if it ever needed one: an empty queue costs time at every sample.
     pub(crate) own_queues: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
@@ -198,6 +201,7 @@ impl Simulation {
             network,
             in_flight: Vec::new(),
             ack_paths: Vec::new(),
+            late_ports: Vec::new(),
             own_queues: Vec::new(),
             flows: Vec::new(),
             backlogged: Vec::new(),

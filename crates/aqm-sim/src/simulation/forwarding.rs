@@ -42,7 +42,7 @@ pub(super) struct Taken {
 #[derive(Clone, Copy)]
 pub(super) struct Moving {
     id: PacketId,
-    length: u32,
+    pub(super) length: u32,
     /// Its next hop is there in the table of routes.
     hop: u32,
 }
@@ -176,7 +176,7 @@ impl Simulation {
 
     /// A packet goes to the next port of its route.
     #[inline]
-    fn take_hop(&mut self, id: PacketId) -> Moving {
+    pub(super) fn take_hop(&mut self, id: PacketId) -> Moving {
         let packet = &mut self.shared.slab[id];
         packet.next += 1;
         Moving { id, length: packet.length, hop: packet.next }
@@ -215,7 +215,7 @@ impl Simulation {
                 offer::<true>(device, port, id, seen, &mut self.shared);
                 // If it is busy it goes on when the packet on the wire has been sent.
                 if !device.busy
-                    && let Some(free) = self.send_directly::<true>(port)
+                    && let Some(free) = self.send_from_straight(port)
                 {
                     self.shared.ready_at(free, port as u32);
                 }
@@ -375,7 +375,7 @@ impl Simulation {
     pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device()?;
         if device.is_straight {
-            return self.send_directly::<true>(port);
+            return self.send_from_straight(port);
         }
         self.on_any_port_ready(port)
     }
@@ -421,7 +421,13 @@ impl Simulation {
         None
     }
 
-    /// The port can send a packet; answers when it can send the next one.
+    /// A straight port can send a packet; answers when it can send the next one.
+    #[inline(never)]
+    pub(super) fn send_from_straight(&mut self, port: PortId) -> Option<Time> {
+        self.send_directly::<true>(port)
+    }
+
+    /// The same at any port.
     #[inline]
     pub(super) fn serve(&mut self, port: PortId) -> Option<Time> {
         if self.ports[port].device()?.is_direct {
@@ -432,7 +438,7 @@ impl Simulation {
     }
 
     /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn send_directly<const STRAIGHT: bool>(&mut self, port: PortId) -> Option<Time> {
         let this = &mut self.ports[port];
         let (device, line) = this.device_and_line()?;

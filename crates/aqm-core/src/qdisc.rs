@@ -106,7 +106,7 @@ impl Qdisc {
             let sojourn = now.since(packet.arrival);
             self.shell.counters.departed += 1;
             self.shell.counters.departed_bytes += u64::from(packet.length);
-            self.shell.counters.sojourn_sum.accumulate(sojourn);
+            self.shell.counters.sojourn_sum += sojourn;
             self.shell.counters.sojourn_max = self.shell.counters.sojourn_max.max(sojourn);
             debug_assert!(self.check().is_ok(), "{}", self.check().unwrap_err());
         }

@@ -85,8 +85,9 @@ impl Span {
         self.0 as f64 / 1e6
     }
 
-    /// Adds `part` to a sum over a whole run. `+=` stops at [`Span::MAX`], which costs each packet three instructions; 584 years
-    /// of waiting are beyond every run, and overflow as integers do.
+    /// Adds `part` to a sum over a run with times of its own. `+=` stops at [`Span::MAX`], which costs each packet three
+    /// instructions; 584 years of waiting are beyond every simulation, and overflow as integers do. Times that come from outside
+    /// may be any: they are summed with `+=`.
     ///
     /// ```
     /// # use aqm_core::units::Span;

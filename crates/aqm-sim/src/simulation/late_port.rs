@@ -13,31 +13,13 @@ use crate::network::in_flight::InFlight;
 use crate::network::port::PortId;
 use crate::simulation::forwarding::offer;
 use crate::simulation::metadata::metadata;
-use crate::simulation::state::{END, Simulation};
+use crate::simulation::state::{END, LatePort, Simulation};
 use crate::transport::MAX_SACK_BLOCKS;
 use aqm_core::units::{Bytes, Span, Time};
 use std::collections::BTreeMap;
 
 /// Bytes by which options make packets of TCP longer: SACK blocks (RFC 2018 section 3), which are more than those of a SYN.
 const OPTIONS: u32 = 4 + 8 * MAX_SACK_BLOCKS as u32;
-
-/// A port that is served late.
-pub(crate) struct LatePort {
-    port: PortId,
-    /// The queue of packets in flight to it, and that of those behind it.
-    from: usize,
-    to: usize,
-    /// The least time that a packet takes from it to its end.
-    behind: Span,
-    /// Whether a packet of that queue has arrived since the transmission began.
-    arrived: bool,
-    /// When it sends again at the earliest: as its transmission ends or, if it has none, as the next packet arrives.
-    next: Time,
-    /// It must have caught up before a packet behind it arrives that late: the next one may be earlier.
-    pub(super) needed: Time,
-    /// When the next event is due that stands for it.
-    armed: Time,
-}
 
 /// How a port with a discipline is used: the queues of packets in flight to it and behind it, and the delays there.
 #[derive(Clone, Copy)]

@@ -16,7 +16,6 @@ use crate::network::port::{self, NONE, PortId};
 use crate::network::routes::Route;
 use crate::simulation::air_use::{AirUse, Waits};
 use crate::simulation::event_queue::{EventKind, EventQueue, Target};
-use crate::simulation::late_port::LatePort;
 use crate::simulation::switches::Switches;
 use crate::traffic::action::Action;
 use crate::traffic::application::Application;
@@ -125,6 +124,24 @@ pub(crate) struct AckPath {
     pub(super) before: [Time; 2],
     #[cfg(test)]
     pub(super) overtaken: usize,
+}
+
+/// A port that is served late.
+pub(crate) struct LatePort {
+    pub(super) port: PortId,
+    /// The queue of packets in flight to it, and that of those behind it.
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// The least time that a packet takes from it to its end.
+    pub(super) behind: Span,
+    /// Whether a packet of that queue has arrived since the transmission began.
+    pub(super) arrived: bool,
+    /// When it sends again at the earliest: as its transmission ends or, if it has none, as the next packet arrives.
+    pub(super) next: Time,
+    /// It must have caught up before a packet behind it arrives that late: the next one may be earlier.
+    pub(super) needed: Time,
+    /// When the next event is due that stands for it.
+    pub(super) armed: Time,
 }
 
 /// A device that sends bursts, with the ports that it serves; the first of them has its events.

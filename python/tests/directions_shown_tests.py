@@ -6,10 +6,11 @@ import pytest
 
 import aqmlab
 from aqmlab.plots import figures
-from aqmlab.report import charts
-from aqmlab.results import directions, full_ports
+from aqmlab.report import charts, render, sweep
+from aqmlab.results import directions, full_ports, over_settings, swept
 from aqmlab.results.brief import brief
 from aqmlab.results.headline import headlines
+from aqmlab.results.heat import heat_maps
 from aqmlab.results.result import Result
 from aqmlab.results.setting_line import setting_line
 from aqmlab.results.sheets import sheets
@@ -85,6 +86,46 @@ def tests_of_an_idle_port_say_which_it_is(line: Result) -> None:
     assert any(text.startswith("mean queue delay at down:") for text in words)
     assert any(text.startswith("loss at down:") for text in words)
     assert not any(text.startswith(("mean queue delay:", "loss:", "utilization:")) for text in words)
+
+
+@pytest.fixture(scope="module")
+def swept_line() -> Result:
+    """The same without a call, over two round trips."""
+    return aqmlab.sweep(
+        sweep={"rtt": "20ms,40ms"},
+        rate="50mbit",
+        topology="asymmetric:up=5mbit",
+        buffer="50ms",
+        flows="1*cubic:name=upload:from=home:to=server:start=0s",
+        aqm=["fifo", "fq_codel"],
+        seeds=3,
+        duration="6s",
+    )
+
+
+def a_sweep_answers_for_the_port_where_packets_wait(swept_line: Result) -> None:
+    (one,) = over_settings.headlines(swept_line)
+    assert one.words.startswith("queue delay at up 9")
+    first = heat_maps(swept_line)[0]
+    assert (first.column.metric, first.column.title) == (UP, "Queue delay at up")
+    assert all(float(row["fifo"].text) > 50.0 for row in first.rows)
+    assert {one.metric for one in swept.extremes(swept_line)} >= {UP, "port.up.loss_ratio", "goodput_mbit"}
+    assert [one.metric for one in swept.orders(swept_line)][:1] == [UP]
+    assert UP in [one["name"] for one in sweep.data(swept_line)["metrics"]]
+    assert "Queue delay at up" in render(swept_line)
+
+
+def a_sweep_over_one_port_has_no_names_of_ports() -> None:
+    found = aqmlab.sweep(
+        sweep={"rtt": "20ms,40ms"}, rate="5mbit", flows="1*cubic", aqm="fifo", seeds=1, duration="2s", warmup="500ms"
+    )
+    assert [one.column.title for one in heat_maps(found)] == ["Queue delay", "Goodput"]
+    assert full_ports.over_settings(found, ["loss_ratio", "qdelay_p99_ms"]) == ["loss_ratio", "qdelay_p99_ms"]
+
+
+def bars_of_groups_are_of_the_delay_from_end_to_end(line: Result) -> None:
+    table = figures("groups", [line])[0].table
+    assert table["metric"].unique().sort().to_list() == ["goodput_mbit", "owd_mean_ms"]
 
 
 def pictures_and_losses_are_of_the_port_where_packets_wait_longest(line: Result) -> None:

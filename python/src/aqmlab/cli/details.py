@@ -12,7 +12,7 @@ from aqmlab.cli.terminal import Text
 from aqmlab.results import Result, groups, precision, ranking, swept
 from aqmlab.results.differences import Comparison
 from aqmlab.results.directions import named
-from aqmlab.results.full_ports import orders
+from aqmlab.results.full_ports import columns_over_settings, orders
 from aqmlab.results.metric_tables import SWEEP_COLUMNS, Cell, Column, Lines, in_units
 from aqmlab.results.metric_tables import line as line_of
 from aqmlab.results.notes import few_seeds
@@ -56,7 +56,9 @@ def _sweep(shown: Result) -> list[RenderableType]:
     for head in ("Best", "Worst"):
         table.add_column(head, justify="right", no_wrap=True)
         table.add_column("at")
-    columns = {column.metric: column for column in in_units(SWEEP_COLUMNS, shown.shown_rows)}
+    columns = {
+        column.metric: column for column in columns_over_settings(shown, in_units(SWEEP_COLUMNS, shown.shown_rows))
+    }
     before = ""
     for one in swept.extremes(shown):
         column = columns[one.metric]

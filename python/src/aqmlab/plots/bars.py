@@ -28,6 +28,8 @@ WIDE = 20.0
 # Letters of a line beside an axis.
 LINE = 20
 GROUPS = ("goodput_mbit", "qdelay_mean_ms")
+# Where several ports are measured, each of which groups cross or not.
+END_TO_END = ("goodput_mbit", "owd_mean_ms")
 
 
 def _rows(curves: Sequence[Curve], names: Sequence[str]) -> pl.DataFrame:
@@ -107,7 +109,8 @@ def columns(table: pl.DataFrame) -> int:
 
 def _groups(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     """Return the estimates of each group of flows."""
-    wanted = GROUPS if column == ALL else (column,)
+    usual = END_TO_END if all(_has_ports(curve) for curve in curves) else GROUPS
+    wanted = usual if column == ALL else (column,)
     parts = [(name, *metrics.split(name)) for name in _names(curves)]
     scoped = [(name, Scope.of_prefix(prefix), plain) for name, prefix, plain in parts]
     grouped = {(plain, part.name): name for name, part, plain in scoped if part and part.family == "class"}
@@ -128,6 +131,12 @@ def _groups(curves: Sequence[Curve], column: str) -> pl.DataFrame:
         "ci95_low",
         "ci95_high",
     )
+
+
+def _has_ports(curve: Curve) -> bool:
+    """Return whether several ports are measured, and the delay from end to end."""
+    several = len(curve.result.scenarios[curve.point].get("ports") or ()) > 1
+    return several and "owd_mean_ms" in curve.result.runs.columns
 
 
 def _group_panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: float) -> list[Panel]:

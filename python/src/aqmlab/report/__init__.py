@@ -23,7 +23,7 @@ from aqmlab.results.baseline import by_discipline
 from aqmlab.results.best import best
 from aqmlab.results.differences import Comparison
 from aqmlab.results.directions import named
-from aqmlab.results.full_ports import orders
+from aqmlab.results.full_ports import columns_over_settings, orders
 from aqmlab.results.headline import headlines
 from aqmlab.results.heat import heat_maps, heat_notes
 from aqmlab.results.marks import DIFFERS, SAME, UNDECIDED, legend
@@ -235,7 +235,7 @@ def _sweep(result: Result) -> dict[str, Any]:
     """Return a large sweep: best and worst scenarios, where the order of AQMs flips, and one table of everything."""
     points = result.points
     places = [", ".join(f"{key} {value}" for key, value in point.items()) for point in points]
-    columns = in_units(SWEEP_COLUMNS, result.shown_rows)
+    columns = columns_over_settings(result, in_units(SWEEP_COLUMNS, result.shown_rows))
     named = {column.metric: column for column in columns}
     rows: dict[tuple[int, str], list[Row]] = {}
     for row in result.shown_rows:

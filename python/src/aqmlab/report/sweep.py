@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.plots import ticks
 from aqmlab.plots.panel import Axis
 from aqmlab.report.rounding import short
-from aqmlab.results import swept
+from aqmlab.results import full_ports, swept
 from aqmlab.stats.statistics import Estimate
 from aqmlab.vocabulary import metrics, quantities
 
@@ -28,7 +28,8 @@ def data(result: Result) -> dict[str, Any]:
         rows.setdefault(row.metric, {})[row.aqm, row.point] = row.estimate
     wanted = [name for name in metrics.ordered(set(rows)) if not metrics.split(name)[0]]
     if len(result.points) * len(result.aqms) > MOST:
-        wanted = [name for name in swept.SHOWN if name in rows]
+        wanted = list(swept.SHOWN)
+    wanted = [name for name in full_ports.over_settings(result, wanted) if name in rows]
     return {
         "names": [_name(name, values) for name, values in names.items()],
         "isGrid": math.prod(map(len, names.values())) == len(result.points),

@@ -77,4 +77,16 @@ def delay_columns(scenario: Mapping[str, Any], column: Column) -> list[Column]:
     ]
 
 
-__all__ = ["BACK", "DELAY", "LOSS", "at_first", "at_its_port", "compared", "delay_columns", "delays", "few", "named"]
+__all__ = [
+    "BACK",
+    "DELAY",
+    "LOSS",
+    "OF_FIRST",
+    "at_first",
+    "at_its_port",
+    "compared",
+    "delay_columns",
+    "delays",
+    "few",
+    "named",
+]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from aqmlab.results.directions import DELAY, LOSS, at_its_port, delays, few
+from aqmlab.results.directions import DELAY, LOSS, OF_FIRST, at_first, at_its_port, delays, few
 from aqmlab.results.metric_tables import Column
 from aqmlab.results.noticeable import least_delay_ms
 from aqmlab.results.ranking import Ranking
@@ -58,6 +58,42 @@ def orders(result: Result, point: int) -> list[Ranking]:
     return [one for one in found if split(one.metric)[0] not in idle]
 
 
+def over_settings(result: Result, metrics: Sequence[str]) -> list[str]:
+    """Return metrics as a sweep shows them: what is of one port, of that where packets wait longest in any setting."""
+    port = _fullest_of_all(result)
+    return [of_port(port).metric(name) if port and _is_of_port(name) else name for name in metrics]
+
+
+def columns_over_settings(result: Result, columns: Sequence[Column]) -> list[Column]:
+    """Return the columns of a sweep's table: those of one port say of which, where several are measured."""
+    port = _fullest_of_all(result)
+    if not port:
+        return at_first(result.scenarios[0], columns) if few(result.scenarios[0]) else list(columns)
+    return [
+        replace(one, metric=of_port(port).metric(one.metric), title=f"{one.title} at {port}")
+        if _is_of_port(one.metric)
+        else one
+        for one in columns
+    ]
+
+
+def _is_of_port(metric: str) -> bool:
+    return metric in OF_FIRST or metric.startswith("qdelay_")
+
+
+def _fullest_of_all(result: Result) -> str:
+    """Return the port at which packets wait longest in any setting; empty for the first, or where ports differ."""
+    ports = few(result.scenarios[0])
+    if not ports or any(few(scenario) != ports for scenario in result.scenarios):
+        return ""
+    names = delays(result.scenarios[0])
+    known = [name for name in names if result.runs.schema.get(name) == pl.Float64]
+    longest = result.runs.group_by("point", "aqm").agg(pl.col(known).mean()).max()
+    values = {name: longest[name][0] or 0.0 for name in known}
+    found = max(values, key=lambda name: values[name], default=names[0])
+    return "" if found == names[0] else ports[names.index(found)]
+
+
 def _idle(result: Result, point: int) -> list[str]:
     """Return the ports at which nothing waits behind any AQM, if packets wait at another; else none."""
     metrics = {of_port(port).metric(DELAY): port for port in result.scenarios[point].get("ports") or ()}
@@ -87,4 +123,12 @@ def _longest_of(result: Result, point: int, metrics: Sequence[str]) -> dict[str,
     return {name: max(means[name].drop_nulls(), default=0.0) for name in names}
 
 
-__all__ = ["at_fullest", "orders", "ports", "waited_at", "with_loss_at_fullest"]
+__all__ = [
+    "at_fullest",
+    "columns_over_settings",
+    "orders",
+    "over_settings",
+    "ports",
+    "waited_at",
+    "with_loss_at_fullest",
+]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from aqmlab.results import full_ports
 from aqmlab.results.headline import percent
 from aqmlab.results.marks import mark_of
 from aqmlab.results.metric_tables import COLUMNS, Column, cells, in_units
@@ -57,6 +58,7 @@ def heat_maps(result: Result) -> list[HeatMap]:
     """Return the maps of queue delay and goodput, those that any run has."""
     columns = [column for column in in_units(COLUMNS, result.shown_rows) if column.metric in SHOWN]
     columns.sort(key=lambda column: SHOWN.index(column.metric))
+    columns = full_ports.columns_over_settings(result, columns)
     own = {(one.point, one.aqm, one.metric): one.difference for one in result.comparisons}
     tables = [
         cells(result.aqms, [row for row in result.shown_rows if row.point == point], columns)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.results import stations, swept
+from aqmlab.results import full_ports, stations, swept
 from aqmlab.results.differences import QOE, Comparison
 from aqmlab.results.headline import ASKED, TIMES, Headline, noun, percent, span, within
 from aqmlab.vocabulary import metrics
@@ -38,11 +38,11 @@ class Flip:
 
 def headlines(result: Result) -> list[Headline]:
     """Return for each AQM but the first what differs beyond chance, and in how many settings of a sweep."""
-    found = []
+    found, asked = [], full_ports.over_settings(result, ASKED)
     for aqm in result.aqms[1:]:
         own = [one for one in result.comparisons if one.aqm == aqm]
         if own:
-            parts = [part for name in (*ASKED, *QOE) if (part := _effects(result, own, name))]
+            parts = [part for name in (*asked, *QOE) if (part := _effects(result, own, name, asked))]
             words = "; ".join(parts) or f"nothing differs from {own[0].reference} beyond chance in any setting"
             found.append(Headline(aqm, own[0].reference, "; ".join([words, *_of_stations(result, own[0])])))
     return found
@@ -69,7 +69,7 @@ def ranges(result: Result) -> list[str]:
 def flips(result: Result) -> list[Flip]:
     """Return which AQMs change places, by the metrics that are asked for and the quality of experience."""
     found = []
-    for name in (*ASKED, *QOE):
+    for name in (*full_ports.over_settings(result, ASKED), *QOE):
         orders = [one for one in result.rankings if one.metric == name and metrics.find(name).better]
         for one, other in itertools.combinations(result.aqms, 2):
             ahead = tuple(order.point for order in orders if _is_ahead(order, one, other))
@@ -91,15 +91,18 @@ def _where(places: Sequence[int], points: Sequence[Mapping[str, str]]) -> str:
     return f"in {len(places)}{f' ({shared})' if shared else ''}"
 
 
-def _effects(result: Result, comparisons: Sequence[Comparison], name: str) -> str:
-    """Return by how much a metric changes in the settings in which it does; empty if no setting has it."""
+def _effects(result: Result, comparisons: Sequence[Comparison], name: str, asked: Collection[str]) -> str:
+    """Return by how much a metric changes in the settings in which it does; empty if no setting has it.
+
+    One that is asked for is there whether it changes or not.
+    """
     own = [one for one in comparisons if one.metric == name]
     if not own:
         return ""
     several = len(result.seeds) > 1
     clear = [one for one in own if one.difference.is_distinguishable or not several]
     what = noun(metrics.find(name))
-    if not clear and name not in ASKED:
+    if not clear and name not in asked:
         return ""
     parts = []
     for more, side in (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from aqmlab.results import full_ports
 from aqmlab.results.differences import Comparison
 from aqmlab.results.frames import Frames
 from aqmlab.results.summary import Row
@@ -87,7 +88,7 @@ class Order:
 def extremes(result: Result) -> list[Extremes]:
     """Return the best and worst scenario of each AQM by each metric of the table."""
     found = []
-    for name in SHOWN:
+    for name in full_ports.over_settings(result, SHOWN):
         rows = [row for row in result.shown_rows if row.metric == name]
         is_higher_better = metrics.find(name).better == "higher"
         for aqm in result.aqms:
@@ -101,8 +102,9 @@ def extremes(result: Result) -> list[Extremes]:
 def orders(result: Result) -> list[Order]:
     """Return how each AQM compares with the first, by each metric of the table."""
     found = []
+    names = full_ports.over_settings(result, SHOWN)
     for aqm in result.aqms[1:]:
-        for name in SHOWN:
+        for name in names:
             own = [one for one in result.comparisons if one.aqm == aqm and one.metric == name]
             if own:
                 sides: dict[Side, list[int]] = {"lower": [], "higher": [], SAME: [], UNDECIDED: []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import aqmlab
+from aqmlab.exports.latex import TABLE, latex
 from aqmlab.plots import figures
 from aqmlab.report import charts, render, sweep
 from aqmlab.results import directions, full_ports, over_settings, swept
@@ -121,6 +122,13 @@ def a_sweep_over_one_port_has_no_names_of_ports() -> None:
     )
     assert [one.column.title for one in heat_maps(found)] == ["Queue delay", "Goodput"]
     assert full_ports.over_settings(found, ["loss_ratio", "qdelay_p99_ms"]) == ["loss_ratio", "qdelay_p99_ms"]
+
+
+def a_table_for_a_paper_is_of_the_port_where_packets_wait(line: Result) -> None:
+    text = latex(line)[TABLE].decode()
+    assert "{Queue delay at up}" in text
+    assert "{Loss at up}" in text
+    assert r"{Queue delay}" in latex(line, ["qdelay_mean_ms"])[TABLE].decode()
 
 
 def bars_of_groups_are_of_the_delay_from_end_to_end(line: Result) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from aqmlab.results.full_ports import columns_over_settings
 from aqmlab.results.metric_tables import ABSENT, COLUMNS, FLOW_COLUMNS, Cell, Column, Lines, filled, in_units, line
 from aqmlab.results.setting_line import setting_line, sweep_line
 from aqmlab.results.summary import Row
@@ -54,6 +55,8 @@ def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
             raise unknown("metric", name, known)
     wanted = [_KNOWN.get(name) or _column(name) for name in dict.fromkeys(names or USUAL)]
     shown = in_units(wanted, result.rows)
+    if not names:
+        shown = columns_over_settings(result, shown)
     rows: dict[tuple[int, str], list[Row]] = {}
     for row in result.rows:
         rows.setdefault((row.point, row.aqm), []).append(row)
@@ -64,7 +67,7 @@ def latex(result: Result, names: Sequence[str] = ()) -> dict[str, bytes]:
     }
     columns = filled(shown, every)
     if not names and not any(row.estimate.value for row in result.rows if row.metric == "marks"):
-        columns = [column for column in columns if column.metric != "marks"]
+        columns = [column for column in columns if metrics.split(column.metric)[1] != "marks"]
     best = _best(result)
     swept = list(result.points[0])
     formats = "".join(_format(column, every.values()) for column in columns)

@@ -98,6 +98,8 @@ def paint(
         direct = _label(panels, cells, written, known, direct_labels.Size(72.0 * wide_in, 72.0 * tall_in))
     style.legend(figure, axes, {label: text for label, text in written.items() if label not in direct}, layout)
     _show_controls(figure)
+    for own in axes:
+        _place_empty(own)
     return figure
 
 
@@ -230,6 +232,15 @@ def _show_controls(figure: Figure) -> None:
         named = ruler.get_major_formatter()
         if isinstance(named, FuncFormatter):
             named.func = functools.partial(_printable, named.func)
+
+
+def _place_empty(axes: Axes) -> None:
+    """Give labels and titles without a text a place: to find one, all ticks would be laid out once more."""
+    for ruler in (axes.xaxis, axes.yaxis):
+        if not ruler.label.get_text():
+            ruler.set_label_coords(0.0, 0.0)
+    if not any(axes.get_title(side) for side in ("left", "center", "right")):
+        axes.set_title("", y=1.0)
 
 
 def _texts(artist: Artist) -> Iterator[Text]:

@@ -112,7 +112,11 @@ def a_sweep_answers_for_the_port_where_packets_wait(swept_line: Result) -> None:
     assert all(float(row["fifo"].text) > 50.0 for row in first.rows)
     assert {one.metric for one in swept.extremes(swept_line)} >= {UP, "port.up.loss_ratio", "goodput_mbit"}
     assert [one.metric for one in swept.orders(swept_line)][:1] == [UP]
-    assert UP in [one["name"] for one in sweep.data(swept_line)["metrics"]]
+    chart = sweep.data(swept_line)
+    assert chart["first"] == UP
+    assert UP in [one["name"] for one in chart["metrics"]]
+    picture = next(one for one in figures("sweep", [swept_line]) if one.name.startswith("sweep")).table
+    assert picture["metric"].unique().sort().to_list() == ["goodput_mbit", "port.up.loss_ratio", UP]
     assert "Queue delay at up" in render(swept_line)
 
 
@@ -122,6 +126,11 @@ def a_sweep_over_one_port_has_no_names_of_ports() -> None:
     )
     assert [one.column.title for one in heat_maps(found)] == ["Queue delay", "Goodput"]
     assert full_ports.over_settings(found, ["loss_ratio", "qdelay_p99_ms"]) == ["loss_ratio", "qdelay_p99_ms"]
+
+
+def a_notebook_shows_the_ports(line: Result) -> None:
+    page = line._repr_html_()
+    assert page.index("up, 10mbit") < page.index("down, 50mbit")
 
 
 def a_table_for_a_paper_is_of_the_port_where_packets_wait(line: Result) -> None:

@@ -39,7 +39,7 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
     if column not in known:
         every = metrics.ordered(known)
         raise InputError(f"sweep: there is no '{column}'{did_you_mean(column, every)}; known are {', '.join(every)}")
-    wanted = list(dict.fromkeys((column, *BESIDE)))
+    wanted = list(dict.fromkeys((column, *_beside(column))))
     found = {
         (number, row.point, row.aqm, row.metric): row.estimate
         for number, result in results.items()
@@ -62,6 +62,18 @@ def _table(curves: Sequence[Curve], column: str) -> pl.DataFrame:
         return table
     wide = table.pivot("metric", index=["aqm", *names], values="mean", maintain_order=True)
     return wide.filter(pl.all_horizontal(pl.col(column, BESIDE[0]).is_not_null()))
+
+
+def _beside(column: str) -> tuple[str, ...]:
+    """Return what is shown beside a column; the loss at a port beside its delay.
+
+    >>> _beside("qdelay_mean_ms"), _beside("port.up.qdelay_mean_ms")
+    (('goodput_mbit', 'loss_ratio'), ('goodput_mbit', 'port.up.loss_ratio'))
+
+    """
+    goodput, loss = BESIDE
+    prefix = metrics.split(column)[0]
+    return goodput, f"{prefix}{loss}" if prefix.startswith("port.") else loss
 
 
 def _values(curve: Curve, names: Sequence[str]) -> tuple[str, ...]:
@@ -99,7 +111,7 @@ def _panels(table: pl.DataFrame, labels: Sequence[str], column: str, warmup_s: f
     # Between names, as those of links, there is nothing that a line could lead through.
     mark: Mark = "beside" if quantities.read(table[name].unique()) is None else "line"
     across = Axis(_words(name), ticks=ticks.of(table[name].unique(maintain_order=True)))
-    shown = [metric for metric in dict.fromkeys((column, *BESIDE)) if metric in table["metric"]]
+    shown = [metric for metric in dict.fromkeys((column, *_beside(column))) if metric in table["metric"]]
     if len(others) == 2:
         shown = shown[:1]
     panels: list[Panel] = []

@@ -34,7 +34,7 @@ from aqmlab.results.ranking import SIGNS
 from aqmlab.results.result_json import family
 from aqmlab.results.setting_line import LINK, setting_line, sweep_line
 from aqmlab.results.settings import aqms, settings
-from aqmlab.results.sheets import Sheet, Sheets, sheets
+from aqmlab.results.sheets import PORT, Sheet, Sheets, sheets
 from aqmlab.results.summary import Row
 from aqmlab.scenario import registry
 from aqmlab.vocabulary import metrics
@@ -188,12 +188,16 @@ def _verdict(one: Comparison, scenario: Mapping[str, Any]) -> DifferenceCell:
 
 
 def notebook(result: Result) -> str:
-    """Return what a notebook shows of a result: the summary of the first scenario, and the order of the AQMs."""
+    """Return what a notebook shows of a result: the summary of the first scenario, and the order of the AQMs.
+
+    Of several measured ports the table is that of the ports, which has all of the summary but the goodput.
+    """
+    first = sheets(result)[0]
     return rendered(
         __file__,
         "notebook.html",
         result=result,
-        table=sheets(result)[0].summary,
+        table=next((sheet for sheet in first.more if sheet.heads[0] == PORT), first.summary),
         styles=label_styles(result.aqms),
         answer=headlines(result),
         rankings=[one.words for one in orders(result, 0)],

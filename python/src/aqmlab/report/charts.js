@@ -203,11 +203,11 @@ const KINDS = {
   },
   // One swept name across, and a value of each other; a sample of scenarios is a cloud of all.
   sweep(chart, controls, redraw) {
-    const { names, points, metrics, isGrid } = data.sweep;
+    const { names, points, metrics, first, isGrid } = data.sweep;
     const which = menu(controls, "Metric", metrics.map((one) => one.title), redraw);
     const across = menu(controls, "Across", names.map((one) => one.name), redraw);
     const fixed = isGrid && names.length > 1 ? names.map((one) => menu(controls, one.name, one.values, redraw)) : [];
-    choose(which, metrics, "qdelay_mean_ms");
+    choose(which, metrics, first);
     return () => {
       const [metric, name] = [metrics[which()], across()];
       const own = names[name];

@@ -21,7 +21,10 @@ MOST = 2000
 
 
 def data(result: Result) -> dict[str, Any]:
-    """Return the swept names with their values, the values of each scenario by their place, and the metrics."""
+    """Return the swept names with their values, the values of each scenario by their place, and the metrics.
+
+    ``first`` is the metric that is shown at first.
+    """
     names = {name: list(dict.fromkeys(point[name] for point in result.points)) for name in result.points[0]}
     rows: dict[str, dict[tuple[str, int], Estimate]] = {}
     for row in result.shown_rows:
@@ -35,6 +38,7 @@ def data(result: Result) -> dict[str, Any]:
         "isGrid": math.prod(map(len, names.values())) == len(result.points),
         "points": [[names[name].index(value) for name, value in point.items()] for point in result.points],
         "metrics": [_metric(result, name, rows[name]) for name in wanted],
+        "first": full_ports.over_settings(result, swept.SHOWN)[0],
     }
 
 

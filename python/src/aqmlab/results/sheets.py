@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 
+# The head of the lines of the table of ports.
+PORT = "Port"
 GROUP_HEADS = ("Flows", "AQM")
 
 
@@ -81,7 +83,7 @@ def sheets(result: Result) -> list[Sheets]:
     of_ports = in_units([one for one in COLUMNS if one in PORT_COLUMNS], result.shown_rows)
     for point in range(len(result.points)):
         rows = [row for row in result.shown_rows if row.point == point]
-        at_ports = _sheet(("Port", "AQM"), ports, port_cells(result, point, ports))
+        at_ports = _sheet((PORT, "AQM"), ports, port_cells(result, point, ports))
         more = (
             at_ports,
             _sheet(("AQM",), flows, flow_cells(result.aqms, rows, flows)),

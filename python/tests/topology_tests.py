@@ -231,3 +231,46 @@ def figures_name_the_topology(aqmlab: Command, tmp_path: Path) -> None:
     aqmlab(*base, "--out", "plain")
     assert "10mbit in star:hosts=3, 20ms base RTT" in (tmp_path / "star" / "report.html").read_text()
     assert "10mbit, 20ms base RTT" in (tmp_path / "plain" / "report.html").read_text()
+
+
+# Two stations, each behind recorded links of its own down and up; the first one's is measured.
+STATIONS = """measured = "point->near"
+sources = ["server"]
+sinks = ["near", "far"]
+link = [
+  { from = "server", to = "point", rate = "1gbit", delay = "8ms" },
+  { from = "point", to = "near", both = false, queue = "test", delay = "1ms", kind = "trace steps:12mbit*1s" },
+  { from = "near", to = "point", both = false, queue = "test", delay = "1ms", kind = "trace steps:2mbit*1s" },
+  { from = "point", to = "far", both = false, queue = "test", delay = "1ms", kind = "trace FAR" },
+  { from = "far", to = "point", both = false, queue = "test", delay = "1ms", kind = "trace steps:1mbit*1s" },
+]
+"""
+
+
+WITH_STATIONS: dict[str, Any] = {
+    "aqm": "codel",
+    "rate": "12mbit",
+    "rtt": "20ms",
+    "flows": ["1*cubic:name=near:to=near", "1*cubic:name=far:to=far"],
+    "duration": "20s",
+    "seeds": 1,
+}
+
+
+def each_station_has_recorded_links_of_its_own(tmp_path: Path) -> None:
+    file, far = tmp_path / "stations.toml", tmp_path / "far.down"
+    file.write_text(STATIONS.replace("FAR", str(far)))
+    # 1500 bytes each 4 ms, and each 8 ms: another content is another scenario.
+    for opportunities, rate in (("4\n", 3.0), ("8\n", 1.5)):
+        far.write_text(opportunities)
+        run = package.compare(topology=str(file), **WITH_STATIONS).runs.row(0, named=True)
+        assert 10.6 < run["class.near.goodput_mbit"] < 12.0
+        assert 0.85 * rate < run["class.far.goodput_mbit"] < rate
+
+
+def a_recording_of_a_link_that_is_not_there_is_named(tmp_path: Path, aqmlab: Command) -> None:
+    (tmp_path / "stations.toml").write_text(STATIONS.replace("FAR", "nowhere.down"))
+    flows = ["--flows", "1*cubic", "--rate", "12mbit", "--rtt", "20ms", "--duration", "2s"]
+    done = aqmlab("compare", "--aqm", "codel", "--topology", str(tmp_path / "stations.toml"), *flows)
+    assert done.status == 2
+    assert "--topology: nowhere.down: " in done.err

@@ -168,7 +168,7 @@ def resolve(options: Options) -> Plan:
         "defaults": [option.name for option in OPTIONS if _defaulted(options, option.name)],
     }
     recorded = {capture.name: capture for capture in (*captures, *(capture for _, capture in replayed))}
-    traces = {link.trace.name: link.trace} if link.trace else {}
+    traces = _recorded_links(options, topology) | ({link.trace.name: link.trace} if link.trace else {})
     files = {
         **{name: file.digest for name, file in recorded.items()},
         **{name: file.digest for name, file in traces.items()},
@@ -226,13 +226,27 @@ def _trace(options: Options) -> InputFile[LinkTrace] | None:
         return _file(options, "link_trace", options.text("link_trace"), inputs.link_trace)
     if not named:
         return None
-    placed = named if named.startswith(inputs.STEPS) else str((options.folder or Path()) / named)
-    return _file(options, "link", placed, inputs.link_trace)
+    return _file(options, "link", _placed(options, named), inputs.link_trace)
 
 
 def _recording(options: Options) -> str:
     """Return the recording that the kind of the link names, or none."""
     return _kind(options)["recording"] or ""
+
+
+def _recorded_links(options: Options, topology: Topology | None) -> dict[str, InputFile[LinkTrace]]:
+    """Return the recordings that kinds of a topology's links name, as they name them: each link may have its own."""
+    found: dict[str, InputFile[LinkTrace]] = {}
+    for link in topology.links if topology else ():
+        recording = json.loads(_native.read_link(link.kind))["recording"] if link.kind else None
+        if recording and recording not in found:
+            found[recording] = _file(options, "topology", _placed(options, recording), inputs.link_trace)
+    return found
+
+
+def _placed(options: Options, recording: str) -> str:
+    """Return where a recording is that a text names: files are beside the experiment's."""
+    return recording if recording.startswith(inputs.STEPS) else str((options.folder or Path()) / recording)
 
 
 def _kind(options: Options) -> dict[str, Any]:

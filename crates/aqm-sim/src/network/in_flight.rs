@@ -17,21 +17,13 @@ pub(crate) struct InFlightQueue {
     first: InFlight,
     /// The shared link that all of its packets go on over without an event of their own there, or [`NONE`].
     pub(crate) ack_path: u32,
-    /// The port that is served late to which its packets go, or from which they come, or [`NONE`].
-    pub(crate) late: u32,
     last_arrival: Time,
     behind: VecDeque<InFlight>,
 }
 
 impl Default for InFlightQueue {
     fn default() -> InFlightQueue {
-        InFlightQueue {
-            first: NOBODY,
-            ack_path: NONE,
-            late: NONE,
-            last_arrival: Time::ZERO,
-            behind: VecDeque::new(),
-        }
+        InFlightQueue { first: NOBODY, ack_path: NONE, last_arrival: Time::ZERO, behind: VecDeque::new() }
     }
 }
 
@@ -106,14 +98,6 @@ impl InFlightQueue {
     pub(crate) fn insert(&mut self, packet: InFlight) {
         let place = self.behind.partition_point(|other| other.at <= packet.at);
         self.behind.insert(place, packet);
-    }
-
-    /// Puts back the packet that was removed last.
-    pub(crate) fn put_back(&mut self, packet: InFlight) {
-        let next = std::mem::replace(&mut self.first, packet);
-        if next.is_somebody() {
-            self.behind.push_front(next);
-        }
     }
 
     /// Puts a packet in front of all.

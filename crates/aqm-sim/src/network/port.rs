@@ -125,8 +125,6 @@ pub(crate) struct Device<M> {
     pub(crate) is_direct: bool,
     /// Whether besides nothing observes packets, and no switch has anything to do with them.
     pub(crate) is_straight: bool,
-    /// Its number among those that are served late, or [`NONE`].
-    pub(crate) late: u32,
     /// The medium that it shares with other ports.
     pub(crate) medium: Option<u32>,
     /// The device that serves it in place of its own, if one does.
@@ -199,7 +197,6 @@ impl<M> Port<M> {
                 wake_at: Time::MAX,
                 is_direct: false,
                 is_straight: false,
-                late: NONE,
                 trace,
                 medium: None,
                 channel: None,

@@ -42,7 +42,7 @@ pub(super) struct Taken {
 #[derive(Clone, Copy)]
 pub(super) struct Moving {
     id: PacketId,
-    pub(super) length: u32,
+    length: u32,
     /// Its next hop is there in the table of routes.
     hop: u32,
 }
@@ -56,28 +56,22 @@ impl Simulation {
         if arrived.due() != self.shared.now {
             return Time::MAX; // The packet that this event was for was overtaken, and has another.
         }
-        let packet = arrived.pop();
+        let InFlight { id, next, .. } = arrived.pop();
         let mut again = arrived.due();
-        if arrived.ack_path != NONE {
-            if again != Time::MAX {
-                again = self.go_on(queue);
-            }
-        } else if let Some(late) = self.late_ports.get(arrived.late as usize)
-            && again >= late.needed
-        {
-            again = self.refill_behind(queue, packet);
+        if arrived.ack_path != NONE && again != Time::MAX {
+            again = self.go_on(queue);
         }
         if self.looks_ahead {
             self.look_ahead(queue);
         }
-        self.move_on(packet.id, packet.next);
+        self.move_on(id, next);
         again
     }
 
     /// Asks for the memory that the next packets of a queue will need: for one the packet itself, then what it names, then
     /// both ends of its flow or its next port.
     #[inline]
-    pub(super) fn look_ahead(&self, queue: usize) {
+    fn look_ahead(&self, queue: usize) {
         let shared = &self.shared;
         // In a short queue there would be no time.
         let arrived = &self.in_flight[queue];
@@ -176,7 +170,7 @@ impl Simulation {
 
     /// A packet goes to the next port of its route.
     #[inline]
-    pub(super) fn take_hop(&mut self, id: PacketId) -> Moving {
+    fn take_hop(&mut self, id: PacketId) -> Moving {
         let packet = &mut self.shared.slab[id];
         packet.next += 1;
         Moving { id, length: packet.length, hop: packet.next }
@@ -215,14 +209,10 @@ impl Simulation {
                 offer::<true>(device, port, id, seen, &mut self.shared);
                 // If it is busy it goes on when the packet on the wire has been sent.
                 if !device.busy
-                    && let Some(free) = self.send_from_straight(port)
+                    && let Some(free) = self.send_directly::<true>(port)
                 {
                     self.shared.ready_at(free, port as u32);
                 }
-            }
-            Some(device) if device.late != NONE => {
-                let late = device.late as usize;
-                self.enter_late(late, packet.id);
             }
             Some(_) => self.enqueue(port, packet.id),
             None => {
@@ -318,8 +308,6 @@ impl Simulation {
         if queue.push(InFlight { at, id, next }) {
             if queue.ack_path != NONE {
                 at = self.begin_ack_path(number as usize);
-            } else if queue.late != NONE && self.begin_late(number as usize, at) {
-                return;
             }
             self.shared.events.push_of_wire(self.shared.now, at, Target::new(EventKind::Arrival, number));
         }
@@ -375,7 +363,7 @@ impl Simulation {
     pub(super) fn on_port_ready(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device()?;
         if device.is_straight {
-            return self.send_from_straight(port);
+            return self.send_directly::<true>(port);
         }
         self.on_any_port_ready(port)
     }
@@ -386,9 +374,6 @@ impl Simulation {
         let device = self.ports[port].device()?;
         if device.is_direct {
             return self.send_directly::<false>(port);
-        }
-        if device.late != NONE {
-            return self.on_late_port_ready(device.late as usize);
         }
         match (device.channel, device.medium) {
             (Some(channel), _) => {
@@ -421,13 +406,7 @@ impl Simulation {
         None
     }
 
-    /// A straight port can send a packet; answers when it can send the next one.
-    #[inline(never)]
-    pub(super) fn send_from_straight(&mut self, port: PortId) -> Option<Time> {
-        self.send_directly::<true>(port)
-    }
-
-    /// The same at any port.
+    /// The port can send a packet; answers when it can send the next one.
     #[inline]
     pub(super) fn serve(&mut self, port: PortId) -> Option<Time> {
         if self.ports[port].device()?.is_direct {
@@ -438,8 +417,8 @@ impl Simulation {
     }
 
     /// The same where nothing but the discipline says what is sent when, and nothing is lost or late on the wire.
-    #[inline(always)]
-    pub(super) fn send_directly<const STRAIGHT: bool>(&mut self, port: PortId) -> Option<Time> {
+    #[inline(never)]
+    fn send_directly<const STRAIGHT: bool>(&mut self, port: PortId) -> Option<Time> {
         let this = &mut self.ports[port];
         let (device, line) = this.device_and_line()?;
         let taken = dequeue_from::<STRAIGHT>(device, port, &mut self.shared, Whom::Any);
@@ -657,7 +636,7 @@ impl Simulation {
 
 /// Hands a packet to the discipline of `port`, which [is straight](Device::is_straight) or may not be.
 #[inline(always)]
-pub(super) fn offer<const STRAIGHT: bool>(
+fn offer<const STRAIGHT: bool>(
     device: &mut Device,
     port: PortId,
     id: PacketId,

@@ -17,7 +17,6 @@ pub(crate) mod event_queue;
 pub(crate) mod feedback;
 pub(crate) mod forwarding;
 pub(crate) mod invariants;
-mod late_port;
 #[cfg(test)]
 mod loss_log_tests;
 mod metadata;

@@ -34,7 +34,6 @@ impl Simulation {
         monitor: &Monitor,
     ) -> Result<(), RunError> {
         self.begin(warmup, sample);
-        self.find_late_ports();
         self.advance(end, monitor, |_| false)?;
         monitor.report(end.as_nanos());
         self.end(end)
@@ -105,7 +104,6 @@ impl Simulation {
                 return Ok(());
             }
         }
-        self.catch_up_all(until);
         self.check_room()?;
         self.shared.now = until;
         Ok(())
@@ -213,8 +211,6 @@ impl Simulation {
     }
 
     fn on_clock(&mut self, index: u32) -> Result<Option<Time>, RunError> {
-        // Its event was made before those of this instant.
-        self.catch_up_all(Time::from_nanos(self.shared.now.as_nanos() - 1));
         if index == WARMUP {
             let now = self.shared.now;
             self.check()?;

@@ -85,8 +85,6 @@ pub(crate) struct Simulation {
     pub(crate) in_flight: Vec<InFlightQueue>,
     /// Links over which acknowledgments go on without an event of their own.
     pub(crate) ack_paths: Vec<AckPath>,
-    /// Ports that catch up when somebody asks for their packets.
-    pub(super) late_ports: Vec<LatePort>,
     /// Of each port, the queue that it has alone, if it ever needed one: an empty queue costs time at every sample.
     pub(crate) own_queues: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
@@ -124,24 +122,6 @@ pub(crate) struct AckPath {
     pub(super) before: [Time; 2],
     #[cfg(test)]
     pub(super) overtaken: usize,
-}
-
-/// A port that is served late.
-pub(crate) struct LatePort {
-    pub(super) port: PortId,
-    /// The queue of packets in flight to it, and that of those behind it.
-    pub(super) from: usize,
-    pub(super) to: usize,
-    /// The least time that a packet takes from it to its end.
-    pub(super) behind: Span,
-    /// Whether a packet of that queue has arrived since the transmission began.
-    pub(super) arrived: bool,
-    /// When it sends again at the earliest: as its transmission ends or, if it has none, as the next packet arrives.
-    pub(super) next: Time,
-    /// It must have caught up before a packet behind it arrives that late: the next one may be earlier.
-    pub(super) needed: Time,
-    /// When the next event is due that stands for it.
-    pub(super) armed: Time,
 }
 
 /// A device that sends bursts, with the ports that it serves; the first of them has its events.
@@ -218,7 +198,6 @@ impl Simulation {
             network,
             in_flight: Vec::new(),
             ack_paths: Vec::new(),
-            late_ports: Vec::new(),
             own_queues: Vec::new(),
             flows: Vec::new(),
             backlogged: Vec::new(),

@@ -260,13 +260,15 @@ fn capacity(params: &Params) -> Capacity {
 }
 
 /// What stations get together, about: more than with equal packets, the harmonic mean of their rates, and less than with equal
-/// airtime, the mean; preambles and acknowledgments included, one and a half times the former.
+/// airtime, the mean; preambles and acknowledgments included, one and a half times the former. Where all are as fast, they get no
+/// more than three fifths of that rate.
 fn usual(params: &Params) -> Rate {
     let stations: Vec<Named> = stations_of(params).into_iter().filter(|named| !named.is_group()).collect();
-    let slowness =
-        |named: &Named| named.rates().map(|rate| 1.0 / rate.as_bits_per_sec() as f64).fold(0.0, f64::max);
+    let bits = |rate: Rate| rate.as_bits_per_sec() as f64;
+    let slowness = |named: &Named| named.rates().map(|rate| 1.0 / bits(rate)).fold(0.0, f64::max);
     let harmonic = stations.len() as f64 / stations.iter().map(slowness).sum::<f64>();
-    Rate::from_bits_per_sec((1.5 * harmonic) as u64)
+    let fastest = stations.iter().flat_map(Named::rates).map(bits).fold(0.0, f64::max);
+    Rate::from_bits_per_sec((1.5 * harmonic).min(0.6 * fastest) as u64)
 }
 
 fn accesses(contends: Contends) -> [Access; 4] {

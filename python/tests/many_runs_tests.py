@@ -16,7 +16,7 @@ def memory_does_not_grow_from_run_to_run() -> None:
     assert len(done.stdout.splitlines()) == 10
 
 
-def growth_fails_it_and_what_the_first_tenth_needed_does_not(
+def growth_fails_it_and_what_the_first_runs_needed_does_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     many_runs = script("many_runs")

@@ -48,11 +48,24 @@ pub(crate) struct Session {
     /// When it stops; [`Time::MAX`] for never.
     pub(crate) stop: Time,
     pub(crate) finished: Option<Time>,
-    /// What its ends have sent and received.
+    /// What its ends have sent and received, but what those of TCP count: [`Flow::ledger`] has all.
     pub(crate) ledger: Ledger,
 }
 
 impl Flow {
+    /// What its ends have sent and received.
+    pub(crate) fn ledger(&self) -> Ledger {
+        let mut ledger = self.session.ledger;
+        if let Endpoints::Tcp(connection) = &self.endpoints {
+            let (sender, receiver) = (connection.sender.counted, connection.receiver.counted);
+            ledger.sent.data += sender.sent;
+            ledger.received.data += receiver.received;
+            ledger.sent.control += receiver.sent;
+            ledger.received.control += sender.received;
+        }
+        ledger
+    }
+
     /// What sends in it, for observers.
     pub(crate) fn sender(&self) -> AnySender<'_> {
         match (&self.endpoints, &self.session.stack) {

@@ -20,8 +20,7 @@ pub(crate) enum Item {
 const LINES: [&str; 4] =
     ["data packets", "bytes of datagrams", "acknowledgments and SYNs", "packets of feedback"];
 
-/// Packets by [`Item`], except PAUSE frames, and the payload of datagrams; the whole run's. What TCP has sent and received
-/// its ends know.
+/// Packets by [`Item`], except PAUSE frames, and the payload of datagrams; the whole run's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) data: u64,
@@ -30,7 +29,7 @@ pub(crate) struct Tally {
     pub(crate) feedback: u64,
 }
 
-/// What the ends of one flow have sent and received.
+/// What the ends of one flow have sent and received, but what those of TCP count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) sent: Tally,

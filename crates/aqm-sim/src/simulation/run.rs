@@ -228,7 +228,7 @@ impl Simulation {
             self.restart_channels();
             self.users.iter_mut().for_each(|user| user.application.forget(self.shared.now));
             for (flow, share) in self.flows.iter_mut().zip(&self.shared.metrics.shares) {
-                flow.session.ledger.received_before = flow.session.ledger.received;
+                flow.session.ledger.received_before = flow.ledger().received;
                 flow.session.ledger.payload_before = share.total;
                 if let Endpoints::Tcp(connection) = &mut flow.endpoints {
                     connection.sender.forget();

@@ -11,7 +11,7 @@ use super::pacer::Pacer;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::Sampler;
-use super::receiver::Acknowledgment;
+use super::receiver::{Acknowledgment, Counted};
 use super::rtt::RttEstimator;
 use super::rules::Reduced;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
@@ -75,6 +75,7 @@ pub(crate) struct Sender {
     /// The receiver's last report.
     report: u32,
     losses: Losses,
+    pub(crate) counted: Counted,
     /// A probe of the peer's window is due.
     probe_window: bool,
 }
@@ -119,6 +120,7 @@ impl Sender {
             sampler,
             report: 0,
             losses: Losses::default(),
+            counted: Counted::default(),
             probe_window: false,
         }
     }

@@ -49,7 +49,7 @@ impl Simulation {
 
     fn check_flow(&self, number: usize, waiting: Tally) -> Result<(), String> {
         let flow = &self.flows[number];
-        let (metrics, ledger) = (&self.shared.metrics.flows[number], flow.session.ledger);
+        let (metrics, ledger) = (&self.shared.metrics.flows[number], flow.ledger());
         let share = &self.shared.metrics.shares[number];
         let losses = self.shared.metrics.losses.of_flow(number);
         let sent = ledger.sent.plus(losses.doubled);

@@ -1,7 +1,7 @@
 //! The event loop: packets move from port to port, endpoints answer, the metrics look on.
 //!
-//! [`build`] makes a [`state`] of a scenario and [`run`] moves it on; [`forwarding`] moves packets, [`applications`] and
-//! the endpoints answer; [`invariants`] prove that nothing was lost, invented, forgotten or too fast.
+//! [`build`] makes a [`state`] of a scenario and [`run`] moves it on; [`forwarding`] moves packets, [`queueing`] and
+//! [`serving`] hold them up, [`applications`] and the endpoints answer; [`invariants`] prove that nothing was lost, invented, forgotten or too fast.
 
 pub(crate) mod ack_path;
 pub(crate) mod air_use;
@@ -23,7 +23,9 @@ mod metadata;
 pub(crate) mod observer;
 #[cfg(test)]
 mod program_tests;
+pub(crate) mod queueing;
 pub(crate) mod run;
+mod serving;
 pub(crate) mod state;
 #[cfg(test)]
 mod straight_tests;

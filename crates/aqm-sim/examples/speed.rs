@@ -51,7 +51,7 @@ pub(crate) fn run(inputs: &Inputs) {
     let bottleneck = report.queues.iter().find(|queue| queue.link == "switch->b");
     let packets = bottleneck.map_or(report.bottleneck_packets, |queue| queue.departed);
     println!(
-        "{{\"flows\": {flows}, \"aqm\": \"{aqm}\", \"bottleneck_packets\": {packets}, \"events\": {}, \"cpu_s\": {cpu:.3}, \"packets_per_cpu_s\": {:.0}, \"goodput_mbit\": {:.1}, \"peak_kib\": {}, \"digest\": \"{:016x}\"}}",
+        "{{\"flows\": {flows}, \"aqm\": \"{aqm}\", \"bottleneck_packets\": {packets}, \"events\": {}, \"cpu_s\": {cpu:.4}, \"packets_per_cpu_s\": {:.0}, \"goodput_mbit\": {:.1}, \"peak_kib\": {}, \"digest\": \"{:016x}\"}}",
         report.events,
         packets as f64 / cpu,
         report.metrics["goodput_mbit"],
@@ -108,15 +108,12 @@ fn digest(report: &Report) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// CPU time of this process so far, from the kernel's accounting (clock ticks of 10 ms).
+/// CPU time of this process so far, as the scheduler accounts for it.
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux tells a process about itself");
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let field = |index: usize| {
-        after_name.split_whitespace().nth(index).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0)
-    };
-    // Fields 14 and 15 of the whole line: user and system time.
-    (field(11) + field(12)) / 100.0
+    // In the first field are nanoseconds; the times of /proc/self/stat are in hundredths of a second.
+    let times = std::fs::read_to_string("/proc/self/schedstat").expect("Linux tells a process about itself");
+    let nanos = times.split_whitespace().next().and_then(|text| text.parse::<f64>().ok());
+    nanos.expect("the time on a processor") / 1e9
 }
 
 fn status_kib(key: &str) -> u64 {

@@ -8,6 +8,19 @@ impl Stations {
     /// No station.
     pub const NONE: Stations = Stations([0; 4]);
 
+    /// `count` stations, from `first` on.
+    #[must_use]
+    pub const fn range(first: u8, count: u8) -> Stations {
+        let mut words = [0; 4];
+        let (first, end) = (first as u32, first as u32 + count as u32);
+        let mut word = 0;
+        while word < 4 {
+            words[word] = below(end, word as u32) & !below(first, word as u32);
+            word += 1;
+        }
+        Stations(words)
+    }
+
     /// This set with `station` added.
     #[must_use]
     pub const fn with(mut self, station: u8) -> Stations {
@@ -24,6 +37,14 @@ impl Stations {
     /// Whether `station` or any with a higher number is in it.
     pub fn any_from(self, station: u8) -> bool {
         (station..=u8::MAX).any(|one| self.contains(one))
+    }
+}
+
+/// The bits of those below `end` in a word.
+const fn below(end: u32, word: u32) -> u64 {
+    match end.saturating_sub(64 * word) {
+        bits @ 0..64 => (1 << bits) - 1,
+        _ => u64::MAX,
     }
 }
 
@@ -62,6 +83,10 @@ mod tests {
             [true, false, true, false, true]
         );
         assert_eq!([64, 200, 201].map(|station| set.any_from(station)), [true, true, false]);
+        for (first, count) in [(0, 0), (0, 1), (3, 61), (63, 2), (64, 64), (10, 245), (0, 255), (255, 1)] {
+            let one_by_one = (first..=u8::MAX).take(count.into()).fold(Stations::NONE, Stations::with);
+            assert_eq!(Stations::range(first, count), one_by_one, "{first}, {count}");
+        }
         assert!(
             NextHop::Any.contains(7) && NextHop::Station(7).contains(7) && !NextHop::Among(set).contains(7)
         );

@@ -6,6 +6,7 @@
 //! OCTETS TIME_US`, `sent CATEGORY TO PACKETS` for packets that were acknowledged in the order in which they were taken.
 #![allow(clippy::disallowed_methods, reason = "it reads what it is given")]
 
+use aqm_core::stations::Stations;
 use aqm_core::units::{Span, Time};
 use aqm_path::mac::airtime::Band;
 use aqm_path::mac::aql::Limits;
@@ -27,14 +28,14 @@ struct Host {
 }
 
 impl Source for Host {
-    fn peek(&mut self, queue: Queue, _now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8> {
+    fn peek(&mut self, queue: Queue, _now: Time, except: Stations) -> Option<u8> {
         let next = self.queues.get(&queue).and_then(|packets| packets.front()).map(|packet| packet.0)?;
         if queue.node != ACCESS_POINT {
-            return may(next).then_some(next);
+            return (!except.contains(next)).then_some(next);
         }
-        let bits = (0..self.stations).map(|station| if may(station) { '1' } else { '0' });
+        let bits = (0..self.stations).map(|station| if except.contains(station) { '0' } else { '1' });
         println!("ask {} {}", queue.category as u8, bits.collect::<String>());
-        may(next).then_some(next)
+        (!except.contains(next)).then_some(next)
     }
 
     fn take(&mut self, queue: Queue, to: u8, now: Time) -> Option<Msdu> {

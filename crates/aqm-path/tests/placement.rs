@@ -10,6 +10,7 @@ use aqm_core::random::Random;
 use aqm_core::sent::Sent;
 use aqm_core::signal::{DropPoint, DropReason, Emission, Observer};
 use aqm_core::spec::Spec;
+use aqm_core::stations::Stations;
 use aqm_core::units::{Rate, Span, Time};
 use aqm_path::mac::airtime::Band;
 use aqm_path::mac::ampdu::{LONGEST_PPDU, Limits};
@@ -69,9 +70,12 @@ impl Host {
 }
 
 impl Source for Host {
-    fn peek(&mut self, queue: Queue, now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8> {
+    fn peek(&mut self, queue: Queue, now: Time, except: Stations) -> Option<u8> {
         if queue.node == ACCESS_POINT {
-            self.qdisc.peek(now, &mut self.waiting).map(|packet| packet.station).filter(|to| may(*to))
+            self.qdisc
+                .peek(now, &mut self.waiting)
+                .map(|packet| packet.station)
+                .filter(|to| !except.contains(*to))
         } else {
             (!self.up[usize::from(queue.node)].is_empty()).then_some(ACCESS_POINT)
         }

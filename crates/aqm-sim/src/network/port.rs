@@ -152,6 +152,12 @@ impl<M> Device<M> {
         !self.wakes && !is_shared && self.ring_packets == 1 && self.trace.is_none()
     }
 
+    /// Packets that it could send: those of its ring, and those of the discipline.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u64 {
+        self.ring.len() as u64 + self.observed.queued.packets
+    }
+
     /// Updates the largest backlog, after an arrival was handled.
     #[inline]
     pub(crate) fn update_longest(&mut self) {

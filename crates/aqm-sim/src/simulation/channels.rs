@@ -41,8 +41,7 @@ impl Queues for OfPorts<'_> {
     }
 
     fn waiting(&self, port: u32) -> u64 {
-        let waits = |device: &super::state::Device| device.ring.len() as u64 + device.observed.queued.packets;
-        self.simulation.ports[port as PortId].device().map_or(0, waits)
+        self.simulation.ports[port as PortId].device().map_or(0, |own| own.waiting())
     }
 
     fn waiting_for(&self, port: u32, station: u8) -> u64 {
@@ -176,7 +175,9 @@ impl Simulation {
     pub(super) fn ready_on_channel(&mut self, port: PortId, channel: usize) {
         let now = self.shared.now;
         let Some(mut device) = self.channels[channel].device.take() else { return };
-        self.set_busy(port, true);
+        if let Some(own) = self.ports[port].device_mut() {
+            own.busy = true;
+        }
         device.ready(port as u32, now, &mut OfPorts { simulation: self, channel });
         if !device.is_sending(now) {
             self.ask_device(channel, &mut device);
@@ -207,15 +208,16 @@ impl Simulation {
         }
         for place in 0..self.channels[channel].ports.len() {
             let port = self.channels[channel].ports[place];
+            let Some(own) = self.ports[port].device_mut() else { continue };
             // A port of which the device knows that something waits is not announced again.
-            let waits = OfPorts { simulation: self, channel }.waiting(port as u32) > 0;
-            self.set_busy(port, waits && next != Next::Idle);
-            // Only a discipline that wakes may keep a packet that it has.
-            let shapes = self.ports[port].device().is_some_and(|own| own.wakes);
-            if next == Next::Idle && waits && !shapes {
+            let waits = own.waiting() > 0;
+            own.busy = waits && next != Next::Idle;
+            if own.wakes {
+                self.arm_wakeup(port);
+            } else if next == Next::Idle && waits {
+                // Only a discipline that wakes may keep a packet that it has.
                 device.breaks("it is idle, but packets wait that it could send");
             }
-            self.arm_wakeup(port);
         }
         if let Some(due) = device.due().filter(|due| Some(*due) != awaited) {
             self.shared.ready_at(due.max(now), self.channels[channel].ports[0] as u32);
@@ -269,12 +271,6 @@ impl Simulation {
         }
         for (port, sent) in reports {
             self.tell(port, &sent);
-        }
-    }
-
-    fn set_busy(&mut self, port: PortId, busy: bool) {
-        if let Some(own) = self.ports[port].device_mut() {
-            own.busy = busy;
         }
     }
 

@@ -45,8 +45,7 @@ impl Simulation {
         let now = self.shared.now;
         if self.media[medium].release(port as u32, now) {
             let device = self.ports[port].device_mut()?;
-            let has_more = !device.ring.is_empty() || device.observed.queued.packets > 0;
-            device.busy = self.media[medium].ask_again(port as u32, device.until, has_more);
+            device.busy = self.media[medium].ask_again(port as u32, device.until, device.waiting() > 0);
         }
         while !self.media[medium].is_busy()
             && let Some((next, at)) = self.media[medium].next(now)

@@ -2,6 +2,7 @@
 
 use super::super::category::Category;
 use super::super::rates::Mode;
+use aqm_core::stations::Stations;
 use aqm_core::units::{Span, Time};
 
 /// The access point as a node; stations are numbered from zero.
@@ -28,8 +29,8 @@ pub struct Msdu {
 /// The queues above the MAC.
 pub trait Source {
     /// The receiver of the packet that this queue sends next: a station, or the access point. A queue with one for each
-    /// station passes over those that may not have more; any other says nothing if its next packet is for such a one.
-    fn peek(&mut self, queue: Queue, now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8>;
+    /// station passes over those that may not have more, `except`; any other says nothing if its next packet is for such a one.
+    fn peek(&mut self, queue: Queue, now: Time, except: Stations) -> Option<u8>;
 
     /// The next packet for `to`, if there is one. There is one for the receiver that [`Source::peek`] answered.
     fn take(&mut self, queue: Queue, to: u8, now: Time) -> Option<Msdu>;

@@ -7,6 +7,7 @@ use super::super::edca::ContenderId;
 use super::super::rates::Mode;
 use super::config::{Config, DriverOrder, Station, is_group};
 use super::host::{ACCESS_POINT, DropCause, Dropped, Queue, Source};
+use aqm_core::stations::Stations;
 use aqm_core::units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -50,9 +51,16 @@ impl Pending<'_> {
 
     /// Multicast has no limit.
     fn may_release(&self, to: u8) -> bool {
-        let pending =
-            self.of.iter().find(|(station, _)| *station == to).map_or(Span::ZERO, |(_, pending)| *pending);
-        is_group(self.stations, to) || self.limits.may_release(pending, self.total)
+        let of = self.of.iter().find(|(station, _)| *station == to);
+        of.is_none_or(|(_, pending)| {
+            is_group(self.stations, to) || self.limits.may_release(*pending, self.total)
+        })
+    }
+
+    /// Those that may not be given another packet: all of them hold some.
+    fn limited(&self) -> Stations {
+        let held = self.of.iter().map(|(to, _)| *to);
+        held.filter(|to| !self.may_release(*to)).fold(Stations::NONE, Stations::with)
     }
 }
 
@@ -142,7 +150,7 @@ impl Sender {
     /// Whether it has anything to send, or the host has for it.
     pub(super) fn has_work(&self, view: View<'_>, source: &mut impl Source) -> bool {
         let pending = self.pending(view);
-        self.holds_work() || source.peek(self.queue, view.now, &|to| may_release(&pending, to)).is_some()
+        self.holds_work() || source.peek(self.queue, view.now, limited(&pending)).is_some()
     }
 
     /// Takes packets into the driver's queues, and builds aggregates until `count` stand ready or nothing is left.
@@ -198,7 +206,7 @@ impl Sender {
         let (config, now) = (view.config, view.now);
         let mut in_driver: usize = self.sessions.iter().map(|session| session.packets.len()).sum();
         while in_driver < config.driver as usize
-            && let Some(to) = source.peek(self.queue, now, &|to| may_release(pending, to))
+            && let Some(to) = source.peek(self.queue, now, limited(pending))
         {
             let Some(msdu) = source.take(self.queue, to, now) else { break };
             if let Some(pending) = pending {
@@ -240,10 +248,10 @@ impl Sender {
         }
         let of = |to: u8| self.sessions.iter().find(|session| session.to == to);
         // A receiver whose window is full must acknowledge first.
-        let is_blocked = |to: u8| of(to).is_some_and(|one| !one.originator.has_room() && !one.has_work());
-        let may = |to: u8| may_release(pending, to) && !is_blocked(to);
+        let blocked = self.sessions.iter().filter(|one| !one.originator.has_room() && !one.has_work());
+        let except = blocked.map(|one| one.to).fold(limited(pending), Stations::with);
         // What is held may be what keeps a receiver from getting more.
-        let Some(turn) = source.peek(queue, view.now, &may) else { return any.map(|(_, to)| (to, false)) };
+        let Some(turn) = source.peek(queue, view.now, except) else { return any.map(|(_, to)| (to, false)) };
         let served = of(turn).map_or(0, |session| session.built);
         match waiting {
             Some((built, _)) if built < served => held,
@@ -350,6 +358,11 @@ impl Sender {
         self.hardware.retain(|ppdu| !is_meant(ppdu.to));
         self.sessions.retain(|session| !is_meant(session.to));
     }
+}
+
+/// The receivers that may not be given another packet.
+fn limited(pending: &Option<Pending<'_>>) -> Stations {
+    pending.as_ref().map_or(Stations::NONE, Pending::limited)
 }
 
 /// Whether a receiver may be given another packet.

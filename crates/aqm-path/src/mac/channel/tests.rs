@@ -6,6 +6,7 @@ use super::super::edca::{Access, Countdown, Rules};
 use super::super::errors::ModeTrace;
 use super::super::rates::Mode;
 use super::*;
+use aqm_core::stations::Stations;
 use std::collections::{BTreeMap, VecDeque};
 
 const BE: Category = Category::BestEffort;
@@ -48,19 +49,19 @@ impl Host {
 }
 
 impl Source for Host {
-    fn peek(&mut self, queue: Queue, _now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8> {
+    fn peek(&mut self, queue: Queue, _now: Time, except: Stations) -> Option<u8> {
         let packets = self.queues.get(&queue)?;
         match self.order {
-            Order::Fifo => packets.front().map(|packet| packet.0).filter(|to| may(*to)),
+            Order::Fifo => packets.front().map(|packet| packet.0).filter(|to| !except.contains(*to)),
             Order::Airtime => {
-                let receivers = packets.iter().map(|packet| packet.0).filter(|to| may(*to));
+                let receivers = packets.iter().map(|packet| packet.0).filter(|to| !except.contains(*to));
                 receivers.min_by_key(|to| self.airtime[usize::from(*to)])
             }
         }
     }
 
     fn take(&mut self, queue: Queue, to: u8, now: Time) -> Option<Msdu> {
-        let (is_fifo, next) = (self.order == Order::Fifo, self.peek(queue, now, &|_| true)?);
+        let (is_fifo, next) = (self.order == Order::Fifo, self.peek(queue, now, Stations::NONE)?);
         let packets = self.queues.get_mut(&queue)?;
         // A single queue has nothing for another station than that of its first packet.
         let place =

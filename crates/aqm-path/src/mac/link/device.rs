@@ -147,14 +147,14 @@ struct At<'a> {
 }
 
 impl Source for At<'_> {
-    fn peek(&mut self, queue: Queue, _now: Time, may: &dyn Fn(u8) -> bool) -> Option<u8> {
+    fn peek(&mut self, queue: Queue, _now: Time, except: Stations) -> Option<u8> {
         let port = self.hosts.port(queue.node)?;
         if self.hosts.gone.contains(queue.node) {
             return None;
         }
         if queue.node != ACCESS_POINT {
             let waits = self.hosts.waits(queue, ACCESS_POINT, &*self.queues);
-            return (waits && may(ACCESS_POINT)).then_some(ACCESS_POINT);
+            return (waits && !except.contains(ACCESS_POINT)).then_some(ACCESS_POINT);
         }
         let count = self.hosts.stations.len() as u8;
         let number = |station: u8| match self.hosts.next_hop(queue, station) {
@@ -162,8 +162,12 @@ impl Source for At<'_> {
             Whom::Any => station,
         };
         let gone = self.hosts.gone;
-        let allowed = (0..count).filter(|station| gone.contains(*station) || may(*station)).map(number);
-        let among = allowed.fold(Stations::NONE, Stations::with);
+        let among = if except == Stations::NONE {
+            Stations::range(number(0), count)
+        } else {
+            let allowed = (0..count).filter(|station| gone.contains(*station) || !except.contains(*station));
+            allowed.map(number).fold(Stations::NONE, Stations::with)
+        };
         loop {
             let station = self.queues.next_station(port, among)? % count;
             if !gone.contains(station) {

@@ -263,7 +263,9 @@ def a_capture_that_cannot_be_written_takes_no_result_with_it(aqmlab: Command, tm
     message = "/dev/full: cannot be written: No space left on device"
     ended = aqmlab(*line, "--quiet", "--json", tmp_path / "run.json", "--", "true")
     assert (ended.status, ended.line) == (1, message)
-    assert json.loads((tmp_path / "run.json").read_text())["warnings"] == [message]
+    warned = json.loads((tmp_path / "run.json").read_text())["warnings"]
+    # Whether it could keep time is the machine's.
+    assert [one for one in warned if "could not keep time" not in one] == [message]
     ended = aqmlab(*line, "--", "sh", "-c", "exit 7")
     assert ended.status == 7
     assert "Throughput" in ended.err

@@ -1,6 +1,8 @@
 //! A sender alone, in cases where a script (see `tests/packetdrill`) would not be shorter.
 
 use super::*;
+use crate::transport::Acknowledgment;
+use crate::transport::flags;
 use crate::transport::testing::{MSS, Wire, settings};
 use aqm_core::units::Span;
 

@@ -34,7 +34,7 @@ impl Row {
         self.end.wrapping_sub(self.begin) < PLACES - 1
     }
 
-    /// The first entry; [`NEVER`] if there is none.
+    /// The first entry; [`NEVER`](super::target::NEVER) if there is none.
     #[inline]
     pub(super) fn first(&self) -> Entry {
         let first = self.begin % RING;

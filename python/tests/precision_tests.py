@@ -49,6 +49,19 @@ def seeds_are_added_until_the_interval_is_within_the_share(tmp_path: Path) -> No
     assert alone.runs.drop("cpu_s").equals(result.runs.drop("cpu_s"))
 
 
+def of_several_ports_it_is_the_delay_where_packets_wait() -> None:
+    upwards: dict[str, Any] = {
+        **OPTIONS,
+        "topology": "asymmetric:up=2mbit",
+        "measure": "down,up",
+        "flows": "2*cubic:from=home:to=server",
+    }
+    result = aqmlab.compare(**upwards, seeds=3, until_ci="10%:most=4")
+    assert result.stop is not None
+    assert result.stop["metric"] == "port.up.qdelay_mean_ms"
+    assert "mean queue delay at up is within" in precision.words(result)
+
+
 def reaching_the_maximum_is_reported() -> None:
     result = aqmlab.compare(**OPTIONS, seeds=3, until_ci="0.5%:metric=goodput_mbit:most=5")
     assert len(result.seeds) == 5

@@ -161,7 +161,8 @@ def compare(
         engine: ``native``, the simulator; ``linux``, the kernel in virtual time; or both, as ``native,linux``.
         no_size_check: skip the check of runs, events and memory before the first run.
         until_ci: as ``"5%"`` or ``"5%:metric=goodput_mbit:most=100"``: more seeds, until half the interval of a metric
-            (`qdelay_mean_ms`) is at most this share of its mean for every AQM; ``seeds`` is then the pilot.
+            is at most this share of its mean for every AQM; ``seeds`` is then the pilot. Without one the metric is
+            `qdelay_mean_ms`, at the measured port where packets wait longest.
         link: kind of the bottleneck's link, as ``"turns rate 20mbit"``; or links by name, as
             ``{"vdsl": "rate 50mbit rtt 20ms", "dsl": "rate 6mbit rtt 40ms"}``: a scenario for each.
         baseline: folder of an earlier result of the same scenario: `Result.changes` says what changed since, and so

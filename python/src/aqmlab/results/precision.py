@@ -24,6 +24,7 @@ from aqmlab.vocabulary.units import parse_fraction, parse_whole
 if TYPE_CHECKING:
     from aqmlab.results import Result
 
+# Of the measured port where packets wait longest: another is of no interest, and its mean may be zero.
 METRIC = "qdelay_mean_ms"
 MOST = 200
 SMALLEST_PILOT = 3
@@ -31,10 +32,13 @@ SMALLEST_PILOT = 3
 
 @dataclass(frozen=True)
 class Precision:
-    """Half the interval of a metric is to be at most a share of its mean, with at most so many seeds."""
+    """Half the interval of a metric is to be at most a share of its mean, with at most so many seeds.
+
+    Without a metric it is that of queue delay at the measured port where packets wait longest in the pilot.
+    """
 
     share: float
-    metric: str = METRIC
+    metric: str | None = None
     most: int = MOST
 
     @classmethod
@@ -61,8 +65,8 @@ class Precision:
             raise InputError(f"'{text}': {error}") from None
         if not 0.0 < wanted < 1.0:
             raise InputError(f"'{text}': '{share}' is out of range: allowed is above 0% to below 100%")
-        metric = given.get("metric", METRIC)
-        if not metrics.is_metric(metric) or metrics.find(metric).is_percentile:
+        metric = given.get("metric")
+        if metric is not None and (not metrics.is_metric(metric) or metrics.find(metric).is_percentile):
             means = [one.name for one in metrics.METRICS if not one.is_percentile]
             raise InputError(f"'{text}': {unknown('mean', metric, means)}")
         return cls(wanted, metric, parse_whole(given.get("most", str(MOST)), SMALLEST_PILOT))
@@ -84,21 +88,22 @@ class Precision:
             InputError: if a run of the pilot has no value of this metric.
 
         """
-        if self.metric not in pilot.runs.columns:
-            raise about("until_ci", f"metric: no run has '{self.metric}'")
-        without = pilot.runs.filter(pl.col("seed").is_in(pilot.seeds[:seeds]) & pl.col(self.metric).is_null())
+        metric = self.metric or _where_packets_wait(pilot)
+        if metric not in pilot.runs.columns:
+            raise about("until_ci", f"metric: no run has '{metric}'")
+        without = pilot.runs.filter(pl.col("seed").is_in(pilot.seeds[:seeds]) & pl.col(metric).is_null())
         for aqm, seed in without.select("aqm", "seed").iter_rows():
             raise about(
                 "until_ci",
-                f"metric: the run of '{aqm}' with seed {seed} has no '{self.metric}', and the rule needs one "
+                f"metric: the run of '{aqm}' with seed {seed} has no '{metric}', and the rule needs one "
                 f"of every run of the pilot: name another metric, or make the runs longer",
             )
-        found = _values(pilot, self.metric)
+        found = _values(pilot, metric)
         needed = [statistics.runs_needed(list(values.values())[:seeds], self.share) for values in found.values()]
         # A mean of zero has no relative precision.
         most = max(math.inf if one is None else one for one in needed)
         return {
-            "metric": self.metric,
+            "metric": metric,
             "share": self.share,
             "most": self.most,
             "pilot": seeds,
@@ -143,6 +148,13 @@ def words(result: Result) -> str:
         f"stopped at the maximum of {stop['most']} seeds: {phrase} is within {_relative(worst):.1%} instead of {share} "
         f"for {worst.aqm}; {needed} ({rule})"
     )
+
+
+def _where_packets_wait(pilot: Result) -> str:
+    from aqmlab.results import full_ports
+
+    (metric,) = full_ports.over_settings(pilot, [METRIC])
+    return metric
 
 
 def _relative(one: Reached) -> float:

@@ -128,6 +128,12 @@ def a_sweep_over_one_port_has_no_names_of_ports() -> None:
     assert full_ports.over_settings(found, ["loss_ratio", "qdelay_p99_ms"]) == ["loss_ratio", "qdelay_p99_ms"]
 
 
+def bars_are_of_the_port_where_packets_wait(line: Result) -> None:
+    (bars,) = figures("bars", [line])
+    waits = [UP, "port.up.qdelay_p99_ms", "goodput_mbit", "port.up.loss_ratio"]
+    assert bars.table["metric"].unique(maintain_order=True).to_list() == waits
+
+
 def a_notebook_shows_the_ports(line: Result) -> None:
     page = line._repr_html_()
     assert page.index("up, 10mbit") < page.index("down, 50mbit")

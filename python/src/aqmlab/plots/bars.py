@@ -9,6 +9,7 @@ import polars as pl
 
 from aqmlab.plots.curves import Curve, FigureKind
 from aqmlab.plots.panel import Axis, Panel
+from aqmlab.results import full_ports
 from aqmlab.stats.statistics import Reals
 from aqmlab.vocabulary import metrics
 from aqmlab.vocabulary.errors import InputError, did_you_mean
@@ -58,7 +59,8 @@ def _chosen(curves: Sequence[Curve], column: str, kind: str, usual: Sequence[str
 
 
 def _whole(curves: Sequence[Curve], column: str) -> pl.DataFrame:
-    return _chosen(curves, column, "bars", WHOLE)
+    shown = {tuple(full_ports.over_settings(curve.result, WHOLE)) for curve in curves}
+    return _chosen(curves, column, "bars", shown.pop() if len(shown) == 1 else WHOLE)
 
 
 def _applications(curves: Sequence[Curve], column: str) -> pl.DataFrame:

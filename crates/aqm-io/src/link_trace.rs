@@ -156,7 +156,14 @@ impl Cursor {
         }
         while self.peek() < time {
             let into = time.as_nanos() - self.round * period;
-            self.index = self.opportunities.partition_point(|ms| u64::from(*ms) * NANOS_PER_MS < into);
+            let is_over = |ms: &u32| u64::from(*ms) * NANOS_PER_MS < into;
+            // Most are a few further: so far is looked, and twice as far each time.
+            let ahead = &self.opportunities[self.index..];
+            let mut far = 1;
+            while ahead.get(far).is_some_and(is_over) {
+                far *= 2;
+            }
+            self.index += ahead[..far.min(ahead.len())].partition_point(is_over);
             if self.index == self.opportunities.len() {
                 (self.round, self.index) = (self.round + 1, 0);
             }

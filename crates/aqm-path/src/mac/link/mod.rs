@@ -260,8 +260,8 @@ fn capacity(params: &Params) -> Capacity {
 }
 
 /// What stations get together, about: more than with equal packets, the harmonic mean of their rates, and less than with equal
-/// airtime, the mean; preambles and acknowledgments included, one and a half times the former. Where all are as fast, they get no
-/// more than three fifths of that rate.
+/// airtime, the mean; preambles and acknowledgments included, one and a half times the former. Stations of one rate get about
+/// three fifths of it: one station with four CUBIC flows 0.75 of 65 Mbit/s, and 0.52 of 702.
 fn usual(params: &Params) -> Rate {
     let stations: Vec<Named> = stations_of(params).into_iter().filter(|named| !named.is_group()).collect();
     let bits = |rate: Rate| rate.as_bits_per_sec() as f64;

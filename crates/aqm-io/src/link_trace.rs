@@ -157,7 +157,7 @@ impl Cursor {
         while self.peek() < time {
             let into = time.as_nanos() - self.round * period;
             let is_over = |ms: &u32| u64::from(*ms) * NANOS_PER_MS < into;
-            // Most are a few further: so far is looked, and twice as far each time.
+            // Galloping search: the next opportunity is mostly a few places further.
             let ahead = &self.opportunities[self.index..];
             let mut far = 1;
             while ahead.get(far).is_some_and(is_over) {

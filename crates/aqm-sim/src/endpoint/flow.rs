@@ -48,7 +48,7 @@ pub(crate) struct Session {
     /// When it stops; [`Time::MAX`] for never.
     pub(crate) stop: Time,
     pub(crate) finished: Option<Time>,
-    /// What its ends have sent and received, but what those of TCP count: [`Flow::ledger`] has all.
+    /// What its ends have sent and received, without what a TCP connection counts: [`Flow::ledger`] has all.
     pub(crate) ledger: Ledger,
 }
 
@@ -57,7 +57,7 @@ impl Flow {
     pub(crate) fn ledger(&self) -> Ledger {
         let mut ledger = self.session.ledger;
         if let Endpoints::Tcp(connection) = &self.endpoints {
-            let (sender, receiver) = (connection.sender.counted, connection.receiver.counted);
+            let (sender, receiver) = (connection.sender_counts, connection.receiver_counts);
             ledger.sent.data += sender.sent;
             ledger.received.data += receiver.received;
             ledger.sent.control += receiver.sent;

@@ -1,5 +1,6 @@
 //! Both ends of a TCP connection.
 
+use crate::measure::ledger::PacketCounts;
 use crate::transport::socket::Socket;
 use crate::transport::{Receiver, Sender, Tcp};
 use aqm_core::random::Random;
@@ -12,6 +13,9 @@ pub(crate) struct Connection {
     /// The events that stand for their timers, [`Time::MAX`] for none.
     pub(crate) sender_timer: Time,
     pub(crate) receiver_timer: Time,
+    /// What its ends have sent and received.
+    pub(crate) sender_counts: PacketCounts,
+    pub(crate) receiver_counts: PacketCounts,
     /// Whether an event waits that lets the sender go on.
     pub(crate) paced: bool,
     /// The sockets of its ends, where its flow says more of them than that they write and answer.
@@ -26,6 +30,8 @@ impl Connection {
             receiver: Receiver::new(settings),
             sender_timer: Time::MAX,
             receiver_timer: Time::MAX,
+            sender_counts: PacketCounts::default(),
+            receiver_counts: PacketCounts::default(),
             paced: false,
             socket,
         }

@@ -29,7 +29,15 @@ pub(crate) struct Tally {
     pub(crate) feedback: u64,
 }
 
-/// What the ends of one flow have sent and received, but what those of TCP count.
+/// Packets that one end of a TCP connection has sent and received, except the SYNs and SYN-ACKs that it sends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PacketCounts {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+}
+
+/// What the ends of one flow have sent and received. TCP's data and acknowledgments are counted with the connection
+/// ([`PacketCounts`]), whose memory is in the cache then.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) sent: Tally,

@@ -1,8 +1,7 @@
-//! Packets from port to port: serialisation and propagation. [`queueing`](super::queueing) is what ports with a discipline do
-//! besides, [`serving`](super::serving) when.
+//! Packets from port to port: serialisation and propagation. Ports with a discipline are in [`queueing`](super::queueing) and
+//! [`serving`](super::serving).
 //!
-//! What nearly every packet does is inlined where it happens, what few do is called: a call that saves registers costs as much
-//! as passing a packet on.
+//! The common path is inlined; rare paths are cold calls: a call that saves registers costs as much as forwarding a packet.
 
 use super::metadata::metadata;
 use super::queueing::offer;

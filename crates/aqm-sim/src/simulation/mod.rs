@@ -1,7 +1,8 @@
 //! The event loop: packets move from port to port, endpoints answer, the metrics look on.
 //!
 //! [`build`] makes a [`state`] of a scenario and [`run`] moves it on; [`forwarding`] moves packets, [`queueing`] and
-//! [`serving`] hold them up, [`applications`] and the endpoints answer; [`invariants`] prove that nothing was lost, invented, forgotten or too fast.
+//! [`serving`] are the ports with a discipline, [`applications`] and the endpoints answer; [`invariants`] prove that nothing was
+//! lost, invented, forgotten or too fast.
 
 pub(crate) mod ack_path;
 pub(crate) mod air_use;

@@ -1,4 +1,4 @@
-//! What a discipline gets and gives, and what is measured of it.
+//! Enqueue to and dequeue from a port's discipline, with the port's metrics and observers.
 
 use super::metadata::metadata;
 use super::observer::PortObserver;
@@ -81,6 +81,7 @@ impl Simulation {
         Some(taken)
     }
 
+    /// Takes a packet at any port.
     #[inline(always)]
     fn take(&mut self, port: PortId, whom: Whom) -> Option<Taken> {
         let this = &mut self.ports[port];

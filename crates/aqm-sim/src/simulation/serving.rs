@@ -1,5 +1,5 @@
-//! What a port with a discipline sends when: one packet after the other, at opportunities, as a medium lets it, ahead of the
-//! wire, or when its discipline wakes.
+//! Service of ports with a discipline: back to back, at delivery opportunities, on a shared medium, into a device ring, and at
+//! the discipline's wake-ups.
 
 use super::forwarding::Moving;
 use super::observer::PortObserver;
@@ -39,7 +39,7 @@ impl Simulation {
         }
     }
 
-    /// A port has sent what it had on a medium, or looks whether it is idle.
+    /// A port has sent what it had on a medium, or senses whether it is idle.
     #[inline(never)]
     fn serve_medium(&mut self, port: PortId, medium: usize) -> Option<Time> {
         let now = self.shared.now;
@@ -100,6 +100,7 @@ impl Simulation {
         again
     }
 
+    /// One packet, or one opportunity, at any port.
     #[inline]
     fn send_next(&mut self, port: PortId) -> Option<Time> {
         let device = self.ports[port].device_mut()?;
@@ -205,6 +206,7 @@ impl Simulation {
         }
     }
 
+    /// The time has come at which the discipline wanted to be woken.
     pub(super) fn on_wakeup(&mut self, port: PortId) -> Option<Time> {
         let now = self.shared.now;
         let device = self.ports[port].device_mut()?;

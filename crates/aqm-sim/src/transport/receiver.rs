@@ -48,13 +48,6 @@ pub(crate) struct Segment {
     pub(crate) fin: bool,
 }
 
-/// What an end has sent and received: segments with data and acknowledgments, but no SYNs of its own.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counted {
-    pub(crate) sent: u64,
-    pub(crate) received: u64,
-}
-
 /// One receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -94,7 +87,6 @@ pub(crate) struct Receiver {
     report_mode: ReceiverReport,
     report: u32,
     deadline: Option<Time>,
-    pub(crate) counted: Counted,
 }
 
 impl Receiver {
@@ -132,7 +124,6 @@ impl Receiver {
             report_mode: feedback.report,
             report: 0,
             deadline: None,
-            counted: Counted::default(),
         }
     }
 
@@ -341,7 +332,6 @@ impl Receiver {
 
     fn acknowledge(&mut self) -> Acknowledgment {
         self.unacknowledged = 0;
-        self.counted.sent += 1;
         self.last_ack = self.next;
         self.deadline = None;
         let (mut sack, mut sack_count) = ([(0, 0); MAX_SACK_BLOCKS], 0);

@@ -1,6 +1,6 @@
 //! The sending side: RFC 5681 and RFC 6582 (NewReno) without SACK, RFC 6675 with it, RFC 6298 timers, RFC 3168 ECN.
 //!
-//! What it is told is in [`acknowledging`], how it mends what was lost in [`repairing`], and what it sends in [`sending`].
+//! Acknowledgments are processed in [`acknowledging`], losses repaired in [`recovery`], segments sent in [`sending`].
 //!
 //! Of RFC 6675's NextSeg, rules 1 and 2 are implemented. A retransmission that is lost again waits for the timer,
 //! unless losses are found by time (RFC 8985).
@@ -11,7 +11,6 @@ use super::handshake::{Handshake, TIMEOUT_AFTER_LOSS};
 use super::pacer::Pacer;
 use super::rack::Rack;
 use super::rate::Sampler;
-use super::receiver::Counted;
 use super::rtt::RttEstimator;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 use super::tcp::Tcp;
@@ -26,7 +25,7 @@ mod acknowledging;
 mod model;
 mod observed;
 mod persist;
-mod repairing;
+mod recovery;
 mod sending;
 mod state;
 mod validation;
@@ -73,7 +72,6 @@ pub(crate) struct Sender {
     /// The receiver's last report.
     report: u32,
     losses: Losses,
-    pub(crate) counted: Counted,
     /// A probe of the peer's window is due.
     probe_window: bool,
 }
@@ -118,7 +116,6 @@ impl Sender {
             sampler,
             report: 0,
             losses: Losses::default(),
-            counted: Counted::default(),
             probe_window: false,
         }
     }

@@ -29,7 +29,7 @@ impl Simulation {
             // A copy: what a call refers to is kept in memory, here for all acknowledgments.
             return self.deliver_datagram(number, Packet { ..packet });
         };
-        connection.sender.counted.received += 1;
+        connection.sender_counts.received += 1;
         if packet.flags & flags::RST != 0 {
             return; // Refused: the SYN will be repeated.
         }
@@ -71,8 +71,8 @@ impl Simulation {
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else { return };
         self.shared.metrics.on_delivery(packet.flow, now.since(packet.stamp));
+        connection.receiver_counts.received += 1;
         let receiver = &mut connection.receiver;
-        receiver.counted.received += 1;
         if receiver.wants_round_trip() {
             // The receiver's own estimate, by timestamps, is taken to be the sender's.
             receiver.time_round_trip(connection.sender.rtt().smoothed());
@@ -120,7 +120,7 @@ impl Simulation {
             if sent.flags & flags::SYN != 0 {
                 self.send_syn(number);
             } else {
-                connection.sender.counted.sent += 1;
+                connection.sender_counts.sent += 1;
                 let route = flow.forward;
                 let packet = Packet {
                     flow: number as u32,
@@ -221,7 +221,10 @@ impl Simulation {
     /// Sends an acknowledgment back.
     #[inline(always)]
     fn acknowledge(&mut self, number: usize, ack: &Acknowledgment) {
-        let flow = &self.flows[number];
+        let flow = &mut self.flows[number];
+        if let Endpoints::Tcp(connection) = &mut flow.endpoints {
+            connection.receiver_counts.sent += 1;
+        }
         // RFC 2018 section 3: two bytes and eight for each block, padded to a multiple of four.
         let sack_bytes = if ack.sack_count == 0 { 0 } else { 4 + 8 * u32::from(ack.sack_count) };
         let route = flow.reverse;

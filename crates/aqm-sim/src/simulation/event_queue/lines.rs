@@ -1,4 +1,4 @@
-//! Events that are due in the order in which they are made: they need no heap.
+//! FIFO lines of events with the same gap from now to when they are due: they need no heap.
 
 use super::target::{Entry, NEVER};
 use aqm_core::units::Span;

@@ -3,7 +3,7 @@
 use super::target::{Entry, Next, Target};
 use aqm_core::units::Time;
 
-/// A few entries in order, in a ring: their times, and the rest of them. A new one looks for its place from the end.
+/// A few entries in order, in a ring: their times, and the rest of them. A new one finds its place from the end.
 #[derive(Debug)]
 pub(super) struct Row {
     /// Where the first is, and where there is room behind the last; of these indices only the last bits count.

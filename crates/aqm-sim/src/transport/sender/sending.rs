@@ -1,4 +1,4 @@
-//! What is sent when: new data and retransmissions, as window, pipe, pacing and the receiver let them go.
+//! Transmission of new data and retransmissions within the congestion window, the pipe, the receiver's window and the pacing rate.
 
 use super::state::{Phase, Trial};
 use super::{Sender, Transmission};

@@ -1,4 +1,5 @@
-//! How losses are found and repaired, what they cost, and what is undone if there was none.
+//! Loss detection and loss recovery (RFC 5681, 6675, 6937, 8985), the retransmission timer (RFC 6298), and the undo of spurious
+//! recoveries (RFC 3522, 4015, 5682).
 
 use super::Sender;
 use super::state::{Flight, Phase, Trial, Undo};
